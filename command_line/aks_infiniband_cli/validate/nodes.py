@@ -1,12 +1,13 @@
 """Which nodes of a pool are measured: those that nobody uses, and that have what the pool promises."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from aks_infiniband.diagnosis.asks import DEVICES, asks_of, is_rdma
 from aks_infiniband.diagnosis.ownership import is_over
 from aks_infiniband.validation.reports import lacks
 
+from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.validate.deployed import Deployed, Object
 
 
@@ -29,6 +30,25 @@ def nodes_of(nodes: Sequence[Object], validation: Deployed) -> list[Object]:
     """The nodes of the validation's pool."""
     selector = validation.node_selector.items()
     return [node for node in nodes if selector <= (node["metadata"].get("labels") or {}).items()]
+
+
+def place_of(validations: Mapping[str, Deployed], nodes: Sequence[Object], name: str) -> tuple[str, Deployed, Object]:
+    """The pool of a node, its validation, and the node.
+
+    Raises CommandError for a node that is not there, or that no stack validates.
+    """
+    for pool, validation in validations.items():
+        for node in nodes_of(nodes, validation):
+            if name_of(node) == name:
+                return pool, validation, node
+    if name in map(name_of, nodes):
+        pools = ", ".join(sorted(validations)) or "none"
+        raise CommandError(
+            f"node {name} is there, and no stack validates it (pools that a stack validates: {pools}). `pulumi up` "
+            "does it with a pool whose nodeSelector the node has; `aks-infiniband doctor` looks at the node without a stack"
+        )
+    there = ", ".join(sorted(map(name_of, nodes))) or "none"
+    raise CommandError(f"there is no node {name}; nodes are: {there}")
 
 
 def choose(

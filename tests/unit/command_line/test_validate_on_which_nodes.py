@@ -4,12 +4,14 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.job_parts import common_file
 from aks_infiniband.validation.pool_expectations import expectations
+from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.validate.deployed import deployed, expected_of
 from aks_infiniband_cli.validate.documents import belongings, job
-from aks_infiniband_cli.validate.nodes import choose
+from aks_infiniband_cli.validate.nodes import choose, place_of
 
 from tests.unit.command_line.validations import ACCEPTED, POOL, RUN, job_of, node, pod, validation
 
@@ -143,3 +145,22 @@ def test_given_limits_replace_the_deployed_ones_of_their_level_and_nothing_else(
     assert "ipoib-latency" not in found["thresholds"], "the pool has no such figure"
     assert (found["node_count"], found["pool_nodes"], before["node_count"]) == (2, 4, 4)
     assert expected_of(validation(), 4, {}) == {**before, "pool_nodes": 4}
+
+
+@pytest.mark.parametrize(
+    ("labels", "name", "words"),
+    [
+        (
+            {"agentpool": "other"},
+            "a",
+            r"node a is there, and no stack validates it \(.*: ndh100\).*aks-infiniband doctor",
+        ),
+        ({"agentpool": "ndh100"}, "z", "there is no node z; nodes are: a"),
+    ],
+)
+def test_a_node_that_no_stack_validates_is_told_from_one_that_is_not_there(
+    labels: dict[str, str], name: str, words: str
+) -> None:
+    there = {"metadata": {"name": "a", "labels": labels}}
+    with pytest.raises(CommandError, match=words):
+        place_of({"ndh100": validation()}, [there], name)

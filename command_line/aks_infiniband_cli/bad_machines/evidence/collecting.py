@@ -1,7 +1,7 @@
 """Reads the cluster and the machine, and writes what was found into one file."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,8 @@ from aks_infiniband_cli.bad_machines.evidence.reading_job import ask
 from aks_infiniband_cli.bad_machines.evidence.ticket import ticket
 from aks_infiniband_cli.cluster import NO_ANSWER, connected, operators_in
 from aks_infiniband_cli.console import SCHEMA_VERSION, CommandError, note
-from aks_infiniband_cli.validate.deployed import Deployed, Object
-from aks_infiniband_cli.validate.nodes import name_of, nodes_of
+from aks_infiniband_cli.validate.deployed import Deployed
+from aks_infiniband_cli.validate.nodes import place_of
 from aks_infiniband_cli.validate.records import read_record
 from aks_infiniband_cli.validate.validating import read_cluster
 
@@ -30,7 +30,7 @@ def collect(kubeconfig: str, name: str, namespace: str) -> dict[str, Any]:
     """
     client = connected(kubeconfig)
     validations, nodes, pods = read_cluster(client, namespace)
-    node, validation = _place(validations, nodes, name)
+    _, validation, node = place_of(validations, nodes, name)
     try:
         fields: dict[str, Any] = {"involvedObject.kind": "Node", "involvedObject.name": name}
         events = [event.to_dict() for event in client.list(Event, namespace=EVENTS_OF_NODES, fields=fields)]
@@ -43,15 +43,6 @@ def collect(kubeconfig: str, name: str, namespace: str) -> dict[str, Any]:
     dcgm = diagnosed(client, node, pods, validation, operators)
     found = case_of(node, machine, events, known(node, record, validation.report), taken, dcgm=dcgm)
     return {**found, "ticket": ticket(found), "health_report": health_report(found)}
-
-
-def _place(validations: Mapping[str, Deployed], nodes: Sequence[Object], name: str) -> tuple[Object, Deployed]:
-    for validation in validations.values():
-        for node in nodes_of(nodes, validation):
-            if name_of(node) == name:
-                return node, validation
-    there = ", ".join(sorted(map(name_of, nodes))) or "none"
-    raise CommandError(f"{name}: no such node in a pool that a stack validates; nodes are: {there}")
 
 
 def _record(client: Client, namespace: str) -> tuple[Record, list[str]]:

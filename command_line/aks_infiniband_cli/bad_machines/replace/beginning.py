@@ -22,7 +22,7 @@ from aks_infiniband_cli.bad_machines.replace.step import Budget, Seen
 from aks_infiniband_cli.cluster import NO_ANSWER, connected
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.validate.deployed import Deployed, Object
-from aks_infiniband_cli.validate.nodes import name_of, nodes_of
+from aks_infiniband_cli.validate.nodes import name_of, nodes_of, place_of
 from aks_infiniband_cli.validate.run import Cluster, Say
 from aks_infiniband_cli.validate.validating import read_cluster
 
@@ -147,12 +147,8 @@ class Beginning:
     def _place(self, node: str) -> tuple[Sight, Object]:
         """A look at the pool of a node."""
         validations, nodes, _ = read_cluster(self.cluster.client, self.wish.namespace)
-        for name, validation in validations.items():
-            for each in nodes_of(nodes, validation):
-                if name_of(each) == node:
-                    return sight_of(self.cluster.client, self.wish.namespace, name), each
-        there = ", ".join(sorted(name_of(each) for each in nodes)) or "none"
-        raise CommandError(f"{node}: no such node in a pool that a stack validates; nodes are: {there}")
+        pool, _, found = place_of(validations, nodes, node)
+        return sight_of(self.cluster.client, self.wish.namespace, pool), found
 
     def _case(self, validation: Deployed, node: Object, why: str) -> Case:
         return Case(
