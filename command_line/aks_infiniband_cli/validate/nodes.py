@@ -45,7 +45,7 @@ def place_of(validations: Mapping[str, Deployed], nodes: Sequence[Object], name:
         pools = ", ".join(sorted(validations)) or "none"
         raise CommandError(
             f"node {name} is there, and no stack validates it (pools that a stack validates: {pools}). `pulumi up` "
-            "does it with a pool whose nodeSelector the node has; `aks-infiniband doctor` looks at the node without a stack"
+            "does it with a pool whose nodeSelector the node has; `aks-infiniband doctor` needs no stack"
         )
     there = ", ".join(sorted(map(name_of, nodes))) or "none"
     raise CommandError(f"there is no node {name}; nodes are: {there}")
