@@ -9,6 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+AUTO_DRAIN: Final = "remediator.kubernetes.azure.com/unschedulable"
+"""Taint of a node that AKS's node auto-drain has cordoned and drained for a scheduled event of Azure's
+(MicrosoftDocs/azure-aks-docs, node-auto-drain.md, 2026-03-30)."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Managed:

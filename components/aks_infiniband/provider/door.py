@@ -25,9 +25,7 @@ class OwnUserOnly(grpc.aio.ServerInterceptor):  # type: ignore[misc,unused-ignor
     def __init__(self) -> None:
         self.port = 0
 
-    async def intercept_service(
-        self, continuation: Callable[[Any], Awaitable[Any]], handler_call_details: Any
-    ) -> Any:
+    async def intercept_service(self, continuation: Callable[[Any], Awaitable[Any]], handler_call_details: Any) -> Any:
         """The method, for callers of this user. The provider has none but those of one request and one answer."""
         method = await continuation(handler_call_details)
         if method is None or method.unary_unary is None:

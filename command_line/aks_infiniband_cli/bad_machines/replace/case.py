@@ -1,14 +1,22 @@
 """A machine that is being replaced, as it stands in the cluster: what was done, and what is known of it."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+import json
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
 from typing import Any, Final, Literal
+
+from aks_infiniband.handwritten import shortened
+from aks_infiniband.handwritten.form import told
+from pydantic import TypeAdapter, ValidationError
 
 Stage = Literal["quarantine", "empty", "evidence", "restart", "redeploy", "delete", "refill", "arrive", "over"]
 """What is under way. After restart, redeploy and arrive the machine is measured in the same stage."""
 STAGES: Final[tuple[Stage, ...]] = (
     "quarantine", "empty", "evidence", "restart", "redeploy", "delete", "refill", "arrive", "over",
 )  # fmt: skip
+_MOST_LINES: Final = 100
+_MOST_WORDS: Final = 600
+"""Of a case's history, and characters of a line of it: what a ConfigMap holds is bounded."""
 Outcome = Literal["cured", "replaced", "still bad", "not decided", "let in"]
 Drain = Literal["wait", "evict"]
 Farthest = Literal["restart", "redeploy", "delete"]
@@ -87,8 +95,11 @@ class Case:
 
 
 def document_of(case: Case) -> dict[str, Any]:
-    """For a ConfigMap."""
-    return asdict(case)
+    """For a ConfigMap. What a case that is over needs no more, and long words, are left out."""
+    if case.stage == "over":
+        case = replace(case, known=[], bad=None)
+    lines = [replace(line, what=line.what[:_MOST_WORDS]) for line in case.lines[-_MOST_LINES:]]
+    return asdict(replace(case, lines=lines))
 
 
 def shown(case: Case) -> dict[str, Any]:
@@ -97,7 +108,28 @@ def shown(case: Case) -> dict[str, Any]:
     return {key: kept[key] for key in ("node", "new", "pool", "stage", "outcome", "begun", "ended", "lines")}
 
 
-def case_of(document: Mapping[str, Any]) -> Case:
-    """What `document_of` gave. Raises TypeError for anything else: another release's keys."""
-    lines = [Line(**line) for line in document.get("lines", [])]
-    return Case(**{**document, "lines": lines})
+def case_of(document: Any) -> Case:
+    """What `document_of` gave. Raises ValueError, in words, for anything else: somebody may have written it by hand."""
+    try:
+        found = _FORM.validate_json(json.dumps(document), strict=True)
+    except ValidationError as error:
+        (path, reason), *_ = told(error)
+        raise ValueError(f"{'.'.join(map(str, path))} {reason}") from None
+    for name in _MOMENTS:
+        _require_moment(name, getattr(found, name))
+    return found
+
+
+_FORM: Final = TypeAdapter(Case)
+_MOMENTS: Final = ("begun", "since", "asked", "accepted", "ended")
+
+
+def _require_moment(name: str, text: str) -> None:
+    if name != "begun" and not text:
+        return
+    try:
+        zoned = datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        zoned = False
+    if not zoned:
+        raise ValueError(f"{name} is {shortened(text)}; must be a moment in ISO 8601, with its zone")

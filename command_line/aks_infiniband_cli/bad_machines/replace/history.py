@@ -4,23 +4,26 @@ import json
 import secrets
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from http import HTTPStatus
 from typing import Any, Final, cast
 
+from aks_infiniband.handwritten import HandwrittenError, json_document
+from aks_infiniband.handwritten.form import Form, formed
 from aks_infiniband.resources.metadata import labels
 from aks_infiniband.validation.reports import EVENTS_OF_NODES
 from lightkube import ApiError, Client
 from lightkube.resources.core_v1 import ConfigMap, Event
 
 from aks_infiniband_cli.bad_machines.replace.case import Case, Line, case_of, document_of
-from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.console import CommandError, note
 
 NAME: Final = "replaced-machines"
 KEY: Final = "cases.json"
 SOURCE: Final = "aks-infiniband-replace"
 _SCHEMA_VERSION: Final = 1
-_KEPT: Final = 300
-"""Cases that the history keeps: a ConfigMap holds 1 MiB, and a case takes some 2 KiB."""
+_MOST_BYTES: Final = 900_000
+"""Of the history: a ConfigMap holds 1 MiB (Kubernetes, "ConfigMaps"). The oldest cases that are over go first."""
 _NOTE_BYTES: Final = 1024
 """Of an Event (Kubernetes, pkg/apis/core/validation/events.go, NoteLengthLimit)."""
 
@@ -31,21 +34,61 @@ def now() -> str:
 
 
 def cases_in(config_map: Any) -> list[Case]:
-    """The cases that a ConfigMap holds, the oldest first. Raises CommandError for those of another release."""
-    try:
-        document = _document(config_map)
-        if document and document["schema_version"] != _SCHEMA_VERSION:
-            raise CommandError(
-                f"the history of replaced machines has schema version {document['schema_version']}, and this release "
-                f"reads {_SCHEMA_VERSION}: use the release that wrote it"
-            )
-        return [case_of(case) for case in document.get("cases", [])]
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise CommandError(f"the history of replaced machines, ConfigMap {NAME}, cannot be read: {error}") from error
+    """The cases that a ConfigMap holds, the oldest first; one that is not in its form is told, and left out.
+
+    Raises CommandError for a history of another release, and for one that is none.
+    """
+    found = []
+    for number, document in enumerate(_document(config_map)["cases"]):
+        try:
+            found.append(case_of(document))
+        except ValueError as error:
+            tell_once(f"the history of replaced machines, ConfigMap {NAME}: case {number} counts for nothing: {error}")
+    return found
+
+
+@cache
+def tell_once(what: str) -> None:
+    """The history is read at every look."""
+    note(what)
 
 
 def _document(config_map: Any) -> dict[str, Any]:
-    return dict(json.loads((config_map.get("data") or {}).get(KEY) or "{}"))
+    """Raises CommandError."""
+    text = (config_map.get("data") or {}).get(KEY)
+    if not text:
+        return {"schema_version": _SCHEMA_VERSION, "stopped": "", "cases": []}
+    try:
+        found = formed(_History, json_document(text))
+    except HandwrittenError as error:
+        raise CommandError(
+            f"the history of replaced machines, key {KEY} of ConfigMap {NAME}, cannot be read: {error.at_its_place()}. "
+            "Mend it; without it nobody knows what is under way"
+        ) from error
+    if found.schema_version != _SCHEMA_VERSION:
+        raise CommandError(
+            f"the history of replaced machines has schema version {found.schema_version}, and this release "
+            f"reads {_SCHEMA_VERSION}: use the release that wrote it"
+        )
+    return found.model_dump()
+
+
+class _History(Form):
+    schema_version: int
+    stopped: str = ""
+    cases: list[Any]
+
+
+def _trimmed(cases: Sequence[Case], stopped: str) -> str:
+    """The history as text, without the oldest cases that are over if it were too long."""
+    kept = list(cases)
+    while True:
+        shown = [document_of(case) for case in kept]
+        text = json.dumps({"schema_version": _SCHEMA_VERSION, "stopped": stopped, "cases": shown})
+        over = next((case for case in kept if case.stage == "over"), None)
+        if len(text) <= _MOST_BYTES or over is None:
+            return text
+        kept.remove(over)
 
 
 class History:
@@ -65,7 +108,7 @@ class History:
 
     def was_stopped(self, since: str) -> bool:
         """Whether somebody has stopped everything after a moment."""
-        return str(_document(self._read()).get("stopped", "")) >= since
+        return str(_document(self._read())["stopped"]) >= since
 
     def take_over(self, case: Case) -> Case:
         """Begin a case, or go on with one: whoever had it before finds that out at its next step, and ends."""
@@ -127,9 +170,7 @@ class History:
         """Write what a function makes of the cases, anew where somebody else wrote meanwhile. stopped: when all was."""
         while True:
             found = self._read()
-            cases = [document_of(case) for case in change(cases_in(found))[-_KEPT:]]
-            when = stopped or _document(found).get("stopped", "")
-            document = {"schema_version": _SCHEMA_VERSION, "stopped": when, "cases": cases}
+            text = _trimmed(change(cases_in(found)), stopped or _document(found)["stopped"])
             metadata = {"name": NAME, "namespace": self._namespace, "labels": _LABELS}
             version = (found.get("metadata") or {}).get("resourceVersion")
             body = ConfigMap.from_dict(
@@ -137,7 +178,7 @@ class History:
                     "apiVersion": "v1",
                     "kind": "ConfigMap",
                     "metadata": metadata | ({"resourceVersion": version} if version else {}),
-                    "data": {KEY: json.dumps(document)},
+                    "data": {KEY: text},
                 }
             )
             write: Any = self._client.replace if version else self._client.create

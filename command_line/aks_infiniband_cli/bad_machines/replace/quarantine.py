@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
+from aks_infiniband.facts.managed import AUTO_DRAIN
 from lightkube import ApiError, Client
 from lightkube.resources.core_v1 import Node
 from lightkube.types import PatchType
@@ -20,9 +21,9 @@ MARK: Final = "aks-infiniband/replaced-by"
 TAINT: Final = "aks-infiniband/quarantine"
 _CORDON: Final = "node.kubernetes.io/unschedulable"
 TOLERATIONS: Final[Sequence[Mapping[str, str]]] = tuple(
-    {"key": key, "operator": "Exists", "effect": "NoSchedule"} for key in (TAINT, _CORDON)
+    {"key": key, "operator": "Exists", "effect": "NoSchedule"} for key in (TAINT, _CORDON, AUTO_DRAIN)
 )
-"""Of a pod that measures a node in quarantine."""
+"""Of a pod that measures a node in quarantine. AKS may have drained it for the redeployment that was asked for."""
 
 
 def is_in_quarantine(node: Object) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from aks_infiniband.diagnosis.ownership import owner_of
 from aks_infiniband.diagnosis.repairs import driver_pods, repair_findings, serves
 from aks_infiniband.diagnosis.view import View, condition
+from aks_infiniband.facts.managed import AUTO_DRAIN
 from aks_infiniband.resources.metadata import OPERATOR_NAMESPACES
 from aks_infiniband.validation.reports import CONDITION, lacks
 
@@ -77,6 +78,8 @@ class Sight:
         taints = [str(taint.get("key")) for taint in (node.get("spec") or {}).get("taints") or []]
         if going := [key for key in taints if key in _GOING]:
             return f"the cluster autoscaler is about to remove it ({going[0]})"
+        if AUTO_DRAIN in taints:
+            return f"AKS has drained it for a scheduled event of Azure's (taint {AUTO_DRAIN})"
         labels = node["metadata"].get("labels") or {}
         if _UPGRADE in labels:
             return f"AKS upgrades it ({_UPGRADE}: {labels[_UPGRADE]})"

@@ -10,6 +10,7 @@ from aks_infiniband.diagnosis.operators import GPU_LABEL, NIC_LABEL, feature_dis
 from aks_infiniband.diagnosis.view import Finding, Object, labelled, name_of
 from aks_infiniband.facts.azure_names import has_rdma
 from aks_infiniband.facts.driver_upgrades import FAILED, GPU, NIC, skip_label, state_label
+from aks_infiniband.facts.managed import AUTO_DRAIN
 from aks_infiniband.facts.node_images import VERSION_LABEL
 from aks_infiniband.validation.machines import FELL_SHORT
 from aks_infiniband.validation.reports import CONDITION
@@ -36,6 +37,9 @@ def service(snapshot: Snapshot) -> Iterator[Finding]:
     """
     yield from missing_node_findings(snapshot.view, [])
     for node in snapshot.view.nodes:
+        if any(taint.get("key") == AUTO_DRAIN for taint in (node.get("spec") or {}).get("taints") or ()):
+            what = f"node {name_of(node)} has the taint {AUTO_DRAIN}"
+            yield Finding(symptom="node-auto-drained", about=f"node {name_of(node)}", what=what)
         for driver, symptom in _UPGRADE_FAILED.items():
             label = state_label(driver)
             if labels_of(node).get(label) == FAILED:

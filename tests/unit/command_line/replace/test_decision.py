@@ -194,5 +194,5 @@ def test_a_pool_is_short_of_a_machine_from_the_request_to_delete_it_until_anothe
 
 
 def test_a_case_is_written_and_read_whole() -> None:
-    known = case("arrive", new="n", bad=["slow"], known=["b"])
+    known = replace(case("arrive", new="n", bad=["slow"], known=["b"]), begun="2026-11-25T10:00:00+00:00")
     assert case_of(document_of(known)) == known

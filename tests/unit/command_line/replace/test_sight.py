@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
+from aks_infiniband.facts.managed import AUTO_DRAIN
 from aks_infiniband_cli.bad_machines.replace.measuring import blamed, missing, problems
-from aks_infiniband_cli.bad_machines.replace.quarantine import MARK, TAINT, how_held
+from aks_infiniband_cli.bad_machines.replace.quarantine import MARK, TAINT, TOLERATIONS, how_held
 from aks_infiniband_cli.bad_machines.replace.sight import Sight, unhealthy
 
 from tests.unit.command_line.validations import node, pod, validation
@@ -77,6 +78,7 @@ def test_healthy_are_those_that_may_be_used_that_nobody_took_out_and_of_which_no
             (),
             "the cluster autoscaler is about to",
         ),
+        (node("a", taints=[{"key": AUTO_DRAIN}]), (), "AKS has drained it for a scheduled event of Azure's"),
         (node("a"), (repaired("a"),), "AKS repairs it by itself: node a: NodeRebootStart"),
         (node("a"), (repaired("b"),), ""),
     ],
@@ -125,6 +127,10 @@ def test_what_the_light_check_said_before_a_machine_was_let_in_counts_for_nothin
     nodes = [said(name, "InfiniBandHealthy", "False", **heard) for name in ("a", "b", "c")]
     since = {"b": "2026-11-25T11:00:00+00:00", "c": "2026-11-25T09:00:00+00:00"}
     assert unhealthy(nodes, since) == {"a": "light check: slow", "c": "light check: slow"}
+
+
+def test_pods_that_measure_tolerate_what_keeps_others_from_a_node_in_quarantine() -> None:
+    assert {each["key"] for each in TOLERATIONS} == {TAINT, "node.kubernetes.io/unschedulable", AUTO_DRAIN}
 
 
 def test_how_a_node_is_held() -> None:
