@@ -83,7 +83,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; the process's exit code."""
     for number in _SIGNALS:
         signal.signal(number, _stop)
-    console = Screen(soft_wrap=True)
+    console = Screen(soft_wrap=True, emoji=False)  # a type such as azure-native:x:Y is no picture
     chosen = parser().parse_args(arguments)
     command: Callable[[argparse.Namespace, Console], int] = {
         "up": _up, "down": stop_rehearsals, "pulumi": _pulumi, "tools": _tools,

@@ -3,13 +3,14 @@
 A file says where it answers, and as whom. The command line and the rehearsal import nothing of each other.
 """
 
-import json
 import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from aks_infiniband.handwritten import HandwrittenError, json_document
+from aks_infiniband.handwritten.form import Form, formed
 from azure.core.credentials import AccessToken
 
 from aks_infiniband_cli.console import CommandError
@@ -33,20 +34,27 @@ class Rehearsed:
         return AccessToken(self.token, int(time.time()) + _HOUR)
 
 
+class _Login(Form):
+    endpoint: str
+    token: str
+    subscription: str
+    certificateAuthority: str  # noqa: N815 the file's own key
+
+
 def rehearsed() -> Rehearsed | None:
     """That of the shell; None outside of a rehearsal. Raises CommandError where the rehearsal has ended."""
     named = os.environ.get(VARIABLE)
     if not named:
         return None
     try:
-        found = json.loads(Path(named).read_text(encoding="utf-8"))
+        found = formed(_Login, json_document(Path(named).read_bytes()))
         return Rehearsed(
-            endpoint=found["endpoint"],
-            token=found["token"],
-            subscription=found["subscription"],
-            certificate_authority=found["certificateAuthority"],
+            endpoint=found.endpoint,
+            token=found.token,
+            subscription=found.subscription,
+            certificate_authority=found.certificateAuthority,
         )
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, HandwrittenError) as error:
         raise CommandError(
             f"{VARIABLE} names {named}, which a rehearsal writes while it is up: rehearse with KEEP=1, or open a new "
             "shell for Azure itself"

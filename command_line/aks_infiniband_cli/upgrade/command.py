@@ -14,6 +14,17 @@ if TYPE_CHECKING:
     from aks_infiniband_cli.upgrade.run import Done, Plan
 
 _READY_SECONDS: Final = 1800.0
+_DAY_SECONDS: Final = 24 * 3600
+
+
+def _seconds(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0
+    if not 0 < found <= _DAY_SECONDS:
+        raise argparse.ArgumentTypeError(f"{text!r} must be a number of seconds above 0, at most a day")
+    return found
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +44,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--first-only", action="store_true", help=follow)
     parser.add_argument("--include-busy", action="store_true", help="drain machines that are in use, too")
     ready = "so long a machine may take until its drivers are there; default: %(default)g"
-    parser.add_argument("--ready-timeout", type=float, default=_READY_SECONDS, metavar="SECONDS", help=ready)
+    parser.add_argument("--ready-timeout", type=_seconds, default=_READY_SECONDS, metavar="SECONDS", help=ready)
 
 
 def upgrade(given: argparse.Namespace) -> Answer:

@@ -1,11 +1,12 @@
 """From what was asked for to what was done: reads stack file, Azure and cluster, plans, and carries the plan out."""
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from aks_infiniband.handwritten import json_document
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband.stack.settings.mistakes import SettingsError
@@ -31,6 +32,7 @@ from aks_infiniband_cli.validate.validating import read_cluster
 
 _AGENT_POOL = "agentpool"
 _CLUSTER = "aks-infiniband:cluster"
+_POOLS = "aks-infiniband:pools"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -134,10 +136,12 @@ class Upgrade:
 
     def stop(self) -> list[str]:
         """End what is under way, and have the command that does it end; the pools that it was under way on."""
+        self._refuse_strange(self._own)
         return ending.stop(self._aks, self._cluster.client, self._wish.namespace)
 
     def release(self) -> list[str]:
         """Let the machines that are held go on, whatever was measured; their names."""
+        self._refuse_strange(self._own)
         return ending.release(self._cluster.client, self._wish.pools or self._own, self._wish.namespace)
 
     def back(self) -> list[str]:
@@ -149,10 +153,13 @@ class Upgrade:
         return told
 
     def _chosen(self, there: ClusterThere) -> list[str]:
-        strange = [name for name in self._wish.pools if name not in there.pools]
-        if strange:
-            raise CommandError(f"there is no pool {', '.join(strange)}; there are {', '.join(there.pools)}")
+        self._refuse_strange(there.pools)
         return list(self._wish.pools or there.pools)
+
+    def _refuse_strange(self, known: Iterable[str]) -> None:
+        there = list(known)
+        if strange := [name for name in self._wish.pools if name not in there]:
+            raise CommandError(f"there is no pool {', '.join(strange)}; there are {', '.join(there)}")
 
     def _targets(self, chosen: Sequence[str]) -> dict[str, planning.Target]:
         if self._wish.kubernetes:
@@ -235,10 +242,15 @@ def _stack(file: Path, configuration: Mapping[str, Any], wanted: str | None = No
 def _with(configuration: Mapping[str, Any], version: str) -> Mapping[str, Any]:
     """A stack's configuration as it is to be at the end: no pool has a version of its own."""
     found = copy.deepcopy(dict(configuration))
-    found[_CLUSTER][written.KEY] = version
-    for pool in found.get("aks-infiniband:pools") or ():
+    cluster, pools = _read(found[_CLUSTER]), _read(found.get(_POOLS) or [])
+    for pool in pools:
         pool.pop(written.KEY, None)
-    return found
+    return {**found, _CLUSTER: {**cluster, written.KEY: version}, _POOLS: pools}
+
+
+def _read(value: Any) -> Any:
+    """A value of the configuration, which the loader takes as JSON, too. It has been loaded before."""
+    return json_document(value) if isinstance(value, str) else value
 
 
 def _by_pool(nodes: Sequence[Object]) -> dict[str, list[Object]]:

@@ -82,7 +82,7 @@ def deployed(jobs: Iterable[Object], config_maps: Iterable[Object]) -> dict[str,
     for job in sorted(jobs, key=lambda job: str(job["metadata"].get("creationTimestamp"))):
         metadata, template = job["metadata"], job["spec"]["template"]
         expected = (template["metadata"].get("annotations") or {}).get(EXPECTATIONS_ANNOTATION)
-        if expected is None:
+        if expected is None or len(template["spec"].get("initContainers") or ()) != 1:
             continue
         pool, namespace = metadata["labels"][_POOL], metadata["namespace"]
         board, common = (_argument(template, name) for name in ("--report", "--common"))

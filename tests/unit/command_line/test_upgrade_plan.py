@@ -1,5 +1,6 @@
 """`aks-infiniband upgrade` before it begins: the order of its steps, what it refuses, and what it says will break."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 from aks_infiniband.facts.releases import DEFAULT_RELEASE
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.main import main
-from aks_infiniband_cli.upgrade import plan
+from aks_infiniband_cli.upgrade import plan, run
 from aks_infiniband_cli.upgrade.aks import ClusterThere, PoolThere
 from aks_infiniband_cli.upgrade.breaks import blocking, breaks
 from aks_infiniband_cli.upgrade.plan import Target
@@ -150,3 +151,22 @@ def test_a_budget_that_lets_no_pod_go_is_named_with_a_pod() -> None:
     assert said.startswith("budget shop/db lets no pod go now, and db-0 is on a machine that is drained")
     assert list(blocking([budget], [elsewhere], [node("a")])) == []
     assert list(blocking([{**budget, "status": {"disruptionsAllowed": 1}}], [held], [node("a")])) == []
+
+
+@pytest.mark.parametrize("as_text", [False, True], ids=["YAML", "JSON text"])
+def test_cluster_and_pools_take_the_version_in_each_form_that_the_loader_takes(as_text: bool) -> None:
+    given: dict[str, Any] = {
+        "aks-infiniband:cluster": {"kubernetesVersion": "1.35"},
+        "aks-infiniband:pools": [{"name": "nd", "kubernetesVersion": "1.35"}],
+    }
+    configuration = {key: json.dumps(value) if as_text else value for key, value in given.items()}
+    found = run._with(configuration, "1.36")
+    assert found["aks-infiniband:cluster"] == {"kubernetesVersion": "1.36"}
+    assert found["aks-infiniband:pools"] == [{"name": "nd"}]
+
+
+@pytest.mark.parametrize("seconds", ["nan", "-1", "inf", "0", "soon", "86401"])
+def test_a_time_out_that_is_none_is_refused(seconds: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["upgrade", "--node-image", "--ready-timeout", seconds])
+    assert "must be a number of seconds above 0, at most a day" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """What `aks-infiniband validate` has run: what is deployed, on nodes that nobody uses, and nothing else."""
 
+import copy
 import json
 from dataclasses import replace
 from typing import Any
@@ -164,3 +165,12 @@ def test_a_node_that_no_stack_validates_is_told_from_one_that_is_not_there(
     there = {"metadata": {"name": "a", "labels": labels}}
     with pytest.raises(CommandError, match=words):
         place_of({"ndh100": validation()}, [there], name)
+
+
+@pytest.mark.parametrize("waiting", [0, 2])
+def test_a_job_that_another_release_has_made_otherwise_is_left_out(waiting: int) -> None:
+    found = copy.deepcopy(dict(validation().job))
+    spec = found["spec"]["template"]["spec"]
+    spec["initContainers"] = spec["initContainers"] * waiting
+    assert deployed([found], []) == {}
+    assert deployed([validation().job], []) != {}
