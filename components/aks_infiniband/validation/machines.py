@@ -270,6 +270,11 @@ def _moment(text: str) -> float:
         return 0.0
 
 
+def teller_of(condition: Mapping[str, Any]) -> str:
+    """Who has set the light check's condition of a node."""
+    return "validate --cordon" if condition.get("reason") == FELL_SHORT else "light check"
+
+
 def current(machine: Machine, node: Mapping[str, Any]) -> Measurement | None:
     """The newest measurement of the machine as it is now that says something of it."""
     told: Sequence[Measurement] = [one for one in machine.measurements if one.verdict != "not measured"]

@@ -80,6 +80,22 @@ def test_the_ticket_names_the_host_what_is_wrong_and_what_the_others_reach() -> 
         assert said in text
 
 
+def test_what_validate_has_measured_stands_in_the_ticket_once_and_by_its_name() -> None:
+    node_ = sick()
+    told = {
+        "type": "InfiniBandHealthy",
+        "status": "False",
+        "reason": "FellShort",
+        "message": "rdma-write-bandwidth: 351",
+    }
+    node_["status"]["conditions"].append(told)
+    quiet = {**MACHINE, "kernel": []}
+    assert problems_of(case_of(node_, quiet, [], measured(FAILED), TAKEN)) == [
+        "rdma-write-bandwidth (mlx5_3): 351.0 Gb/s, expected at least 380 Gb/s"
+    ]
+    assert problems_of(case_of(node_, quiet, [], Machine(), TAKEN)) == ["validate --cordon: rdma-write-bandwidth: 351"]
+
+
 def test_only_what_is_named_is_kept_so_no_secret_comes_along() -> None:
     stranger = {"involvedObject": {"kind": "Node", "name": "b"}, "source": {"component": "x"}, "message": "s3cret"}
     about_a_pod = {

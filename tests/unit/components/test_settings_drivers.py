@@ -85,7 +85,7 @@ def test_owners_of_amds_drivers_stand_beside_nvidias() -> None:
 @pytest.mark.parametrize(
     ("size", "given", "key", "reason"),
     [
-        (GB300, {"gpuDriver": "aks"}, "gpuDriver", "must be operator or image or none for GB300: nothing published"),
+        (GB300, {"gpuDriver": "aks"}, "gpuDriver", "must be operator or image or none for GB300: AKS's own install"),
         (GB300, {"gpuDevicePlugin": "image"}, "gpuDevicePlugin", "must be operator with gpuDriver operator"),
         (GB300, {"gpuDriver": "none", "gpuDevicePlugin": "operator"}, "gpuDevicePlugin", "says nothing"),
     ],

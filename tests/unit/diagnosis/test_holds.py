@@ -24,6 +24,10 @@ MARKS: dict[str, tuple[str, dict[str, Any]]] = {
     "NVSentinel by label": ("NVSentinel", {"labels": {"dgxc.nvidia.com/nvsentinel-state": "quarantined"}}),
     "autoscaler": ("the cluster autoscaler", {"taints": [{"key": "ToBeDeletedByClusterAutoscaler", "value": "1"}]}),
     "auto-provisioning": ("node auto-provisioning", {"taints": [{"key": "karpenter.sh/disrupted"}]}),
+    "auto-drain": (
+        "AKS's node auto-drain",
+        {"taints": [{"key": "remediator.kubernetes.azure.com/unschedulable", "effect": "NoSchedule"}]},
+    ),
     "readiness": ("Node Readiness Controller", {"taints": [{"key": "readiness.k8s.io/rdma"}]}),
     "AKS": ("AKS", {"labels": {"kubernetes.azure.com/upgrade-status": "draining"}}),
     "driver": ("an operator of NVIDIA's", {"labels": {"nvidia.com/gpu-driver-upgrade-state": "drain-required"}}),

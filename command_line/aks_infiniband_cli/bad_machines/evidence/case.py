@@ -7,7 +7,7 @@ from typing import Any, Final
 from aks_infiniband.diagnosis.repairs import SOURCE as AUTO_REPAIR
 from aks_infiniband.facts.guest_health import API_VERSION, category_of
 from aks_infiniband.facts.node_images import VERSION_LABEL
-from aks_infiniband.validation.machines import Machine, Measurement, current, doubt, told
+from aks_infiniband.validation.machines import FELL_SHORT, Machine, Measurement, current, doubt, teller_of, told
 from aks_infiniband.validation.reports import CONDITION, LIGHT_CHECK
 
 from aks_infiniband_cli.bad_machines.evidence.dcgm import opinion
@@ -100,7 +100,10 @@ def problems_of(case: Mapping[str, Any]) -> list[str]:
     """In a line each: what is wrong with the machine."""
     lines = [f"{each['check']}{_at(each)}: {each['measured']}, expected {each['expected']}" for each in case["checks"]]
     unhealthy = [each for each in case["conditions"] if each["type"] == CONDITION and each["status"] == "False"]
-    lines += [f"light check: {each['message']}" for each in unhealthy]
+    measured = bool(case["checks"])  # what a command has found stands in the condition too
+    lines += [
+        f"{teller_of(each)}: {each['message']}" for each in unhealthy if not (measured and each["reason"] == FELL_SHORT)
+    ]
     lines += opinion.problems(case["dcgm"])
     return lines + [f"{each['time']} {each['line']}" for each in case["kernel"] if "Xid" in each["line"]]
 

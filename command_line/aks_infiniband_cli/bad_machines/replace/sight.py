@@ -10,6 +10,7 @@ from aks_infiniband.diagnosis.repairs import driver_pods, repair_findings, serve
 from aks_infiniband.diagnosis.view import View, condition
 from aks_infiniband.facts.managed import AUTO_DRAIN
 from aks_infiniband.resources.metadata import OPERATOR_NAMESPACES
+from aks_infiniband.validation.machines import teller_of
 from aks_infiniband.validation.reports import CONDITION, lacks
 
 from aks_infiniband_cli.bad_machines.replace.drain import leaving, told
@@ -127,7 +128,7 @@ def unhealthy(nodes: Sequence[Object], since: Mapping[str, str]) -> dict[str, st
         said: Mapping[str, Any] = condition(node, CONDITION)
         heard = str(said.get("lastHeartbeatTime") or "")
         if said.get("status") == "False" and _moment(heard) > _moment(since.get(name_of(node), "")):
-            found[name_of(node)] = f"light check: {said.get('message') or said.get('reason')}"
+            found[name_of(node)] = f"{teller_of(said)}: {said.get('message') or said.get('reason')}"
     return found
 
 

@@ -133,6 +133,13 @@ def test_pods_that_measure_tolerate_what_keeps_others_from_a_node_in_quarantine(
     assert {each["key"] for each in TOLERATIONS} == {TAINT, "node.kubernetes.io/unschedulable", AUTO_DRAIN}
 
 
+def test_a_node_that_validate_has_cordoned_is_unhealthy_by_its_word() -> None:
+    found = said(
+        "a", "InfiniBandHealthy", "False", reason="FellShort", message="slow", lastHeartbeatTime="2026-11-25T10:00:00Z"
+    )
+    assert unhealthy([found], {}) == {"a": "validate --cordon: slow"}
+
+
 def test_how_a_node_is_held() -> None:
     assert how_held(node("a")) == (False, False)
     assert how_held(node("a", unschedulable=True, taints=[{"key": TAINT}])) == (True, True)

@@ -11,7 +11,7 @@ from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, u
 
 _NOT_FROM_AKS: Final = {
     "amd": "AKS has no driver for AMD's GPUs",
-    "nvidia": "nothing published has AKS install its driver",
+    "nvidia": "AKS's own install is newer than what this release has seen (Azure/aks-gpu pull request 170)",
 }
 """By vendor, why AKS cannot own the driver where it cannot."""
 
