@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.preflight.azure import endpoint_of, login
+from aks_infiniband_cli.preflight.rehearsed import VARIABLE
 from azure.identity import ClientSecretCredential, DefaultAzureCredential
 
 from tests.unit.command_line.arm import Arm
@@ -251,3 +252,13 @@ def test_pulumis_variables_of_a_service_principal_log_in_here_too(monkeypatch: p
     assert isinstance(login(), ClientSecretCredential)
     monkeypatch.delenv("ARM_CLIENT_SECRET")
     assert isinstance(login(), DefaultAzureCredential)
+
+
+def test_a_file_of_a_rehearsal_without_values_is_refused_and_no_real_azure_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "azure.json"
+    file.write_text('{"endpoint": null, "token": null, "subscription": null, "certificateAuthority": null}')
+    monkeypatch.setenv(VARIABLE, str(file))
+    with pytest.raises(CommandError, match=f"{VARIABLE} names "):
+        login()

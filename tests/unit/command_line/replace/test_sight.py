@@ -1,12 +1,16 @@
 """What `aks-infiniband replace` sees: who is healthy, what Azure does by itself, what a measurement says of a node."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from aks_infiniband.facts.managed import AUTO_DRAIN
+from aks_infiniband_cli.bad_machines.replace import replacing
+from aks_infiniband_cli.bad_machines.replace.case import Case
 from aks_infiniband_cli.bad_machines.replace.measuring import blamed, missing, problems
 from aks_infiniband_cli.bad_machines.replace.quarantine import MARK, TAINT, TOLERATIONS, how_held
 from aks_infiniband_cli.bad_machines.replace.sight import Sight, unhealthy
+from aks_infiniband_cli.bad_machines.replace.step import Seen, Step
 
 from tests.unit.command_line.validations import node, pod, validation
 
@@ -199,3 +203,21 @@ def test_who_else_uses_a_measured_node_and_those_beside_it_is_seen() -> None:
 def test_others_that_fall_short_are_named() -> None:
     report: Any = {"checks": [check("fail", "b"), check("fail", "a"), check("warn", "c")], "nodes": {}}
     assert blamed(report, "a") == ["b"]
+
+
+@pytest.mark.parametrize(("load", "steps", "tries"), [((), ["Bad"], 0), ((pod("load", "a"),), ["NotMeasured"], 1)])
+def test_what_falls_short_while_somebody_else_uses_the_node_counts_for_nothing(
+    monkeypatch: pytest.MonkeyPatch, load: Any, steps: list[str], tries: int
+) -> None:
+    report: Any = {"checks": [check("fail", "a")], "nodes": {"a": {}, "b": {}}}
+    monkeypatch.setattr(replacing, "measured", lambda *_: SimpleNamespace(report=report, why=[]))
+    monkeypatch.setattr(replacing, "sight_of", lambda *_: sight(node("a"), pods=load))
+    said = list[str]()
+    history: Any = SimpleNamespace(write=lambda _case, step, _what, **_: said.append(step))
+    case = Case(id="i", node="a", pool="hb", resource="/x", agent_pool="hb", begun="t", why="w", stage="restart")
+    nothing: Any = SimpleNamespace(client=None)
+    work = replacing.Replacing(
+        cluster=nothing, namespace="ns", history=history, azure=nothing, case=case, folder=nothing, limit=1, say=print
+    )
+    work._measure(Step(act="measure"), sight(node("a")), Seen(idle=("b",)))
+    assert (said, case.tries, bool(case.bad)) == (steps, tries, not load)
