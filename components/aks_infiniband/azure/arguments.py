@@ -21,10 +21,10 @@ user-assigned NAT gateway")."""
 Priority = Literal["Regular", "Spot"]
 OsDiskType = Literal["Managed", "Ephemeral"]
 """Where the OS disk lies."""
-_TAG_NAME: Final = rules.Matching(
+TAG_NAME: Final = rules.Matching(
     r"[^<>%&\\?/\x00-\x1f]{1,512}", "the name of a tag: 1 to 512 characters, none of them < > % & \\ ? or /"
 )
-_TAG_VALUE: Final = rules.Matching(r"[^\x00-\x1f]{0,256}", "the value of a tag: at most 256 characters, on one line")
+TAG_VALUE: Final = rules.Matching(r"[^\x00-\x1f]{0,256}", "the value of a tag: at most 256 characters, on one line")
 
 
 def _not_azures(name: str) -> str:
@@ -34,7 +34,7 @@ def _not_azures(name: str) -> str:
 
 
 Tags = Annotated[
-    dict[Annotated[str, _TAG_NAME, AfterValidator(_not_azures)], Annotated[str, _TAG_VALUE]], Field(max_length=50)
+    dict[Annotated[str, TAG_NAME, AfterValidator(_not_azures)], Annotated[str, TAG_VALUE]], Field(max_length=50)
 ]
 """Limits: MicrosoftDocs/azure-docs, azure-resource-manager/management/tag-resources.md (read 2026-11-23); the prefixes:
 S. Pereira, "Azure Tags naming size limits and restrictions" (2025-05-30)."""

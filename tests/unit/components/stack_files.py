@@ -18,6 +18,7 @@ NODE_SUBNET = (
     "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/net/providers/Microsoft.Network"
     "/virtualNetworks/hub/subnets/nodes"
 )
+KUBECONFIG = Path(__file__).with_name("kubeconfig.yaml")
 POD_SUBNET = NODE_SUBNET.replace("subnets/nodes", "subnets/pods")
 
 
@@ -63,7 +64,7 @@ def existing(*pools: Any, **sections: Any) -> Any:
         key: value
         for key, value in changed(
             pools=list(pools),
-            existingCluster={"kubeconfig": str(Path(__file__).with_name("kubeconfig.yaml"))},
+            existingCluster={"kubeconfig": str(KUBECONFIG)},
             **sections,
         ).items()
         if key not in {"azure-native:location", "aks-infiniband:cluster"}

@@ -1,0 +1,187 @@
+"""Every setting, moved off its default to a legal value, changes something that the engine is asked for.
+
+The settings come from the model, and so do the values. Only the stacks in which a setting may stand are written here: a
+setting that none of them takes, or that reaches nothing, fails by its name.
+"""
+
+import base64
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+from aks_infiniband import RdmaCluster, RdmaClusterArgs, SettingsError, load
+from aks_infiniband.access import kubeconfig
+from aks_infiniband.stack.settings.mistakes import model_in
+from aks_infiniband.stack.settings.model import Settings
+from pydantic import BaseModel
+
+from declared.pulumi_mocks import Deploy
+from tests.unit.components.stack_files import KUBECONFIG, NODE_SUBNET
+from tests.unit.settings.families import OWN_SIZE, home
+from tests.unit.settings.legal_values import legal_values
+
+PROJECT = Path(__file__).parents[3]
+TWO_CONTEXTS = Path(__file__).with_name("files") / "kubeconfig.yaml"
+GROUP = "01234567-89ab-cdef-0123-456789abcdef"
+Place = tuple[str | int, ...]
+Configuration = dict[str, Any]
+
+
+def stack(name: str, **sections: Any) -> Configuration:
+    """One of the project's stack files, and further keys of its sections. A list replaces a list."""
+    found: Configuration = yaml.safe_load((PROJECT / f"Pulumi.{name}.yaml").read_text())["config"]
+    if "aks-infiniband:existingCluster" in found:
+        sections = {"existingCluster": {"kubeconfig": str(KUBECONFIG)}, **sections}
+    for section, value in sections.items():
+        key = f"aks-infiniband:{section}"
+        found[key] = {**found.get(key, {}), **value} if isinstance(value, dict) else value
+    return found
+
+
+def pools(*more: Mapping[str, Any]) -> list[dict[str, Any]]:
+    usual = {"name": "ndh100", "vmSize": "Standard_ND96isr_H100_v5", "count": 2}
+    return [{**usual, **keys} for keys in more]
+
+
+def slower(configuration: Configuration) -> Configuration:
+    """With a pool of the described size, whose links are not the fastest that its adapter has."""
+    size = configuration["aks-infiniband:sizes"][OWN_SIZE]
+    size["infiniband"] = {**size["infiniband"], "generation": "NDR"}
+    return {**configuration, "aks-infiniband:pools": pools({"vmSize": OWN_SIZE})}
+
+
+STACKS: Final[Mapping[str, Configuration]] = {
+    **{name: stack(name) for name in ("dev", "ipoib", "mixed", "dra", "sriov", "gb300", "mi300x", "existing")},
+    "in an existing subnet": stack("dev", cluster={"network": {"nodeSubnetId": NODE_SUBNET}}),
+    "with Entra ID": stack("dev", cluster={"access": {"entraId": True, "adminGroupObjectIds": [GROUP]}}),
+    "GPUs by peermem": stack("dev", pools=pools({})),
+    "a pool of GPUs that AKS drives": stack("dev", pools=pools({"gpuDriver": "aks"})),
+    "with every section": home(in_existing=False),
+    "a described size": slower(home(in_existing=False)),
+    "an autoscaled pool": stack("dev", pools=pools({"count": 3, "autoscale": {"minCount": 2, "maxCount": 4}})),
+    "a cluster of two contexts": stack("existing", existingCluster={"kubeconfig": str(TWO_CONTEXTS)}),
+    "in an existing cluster with every section": home(in_existing=True),
+    "a pool behind the cluster": stack(
+        "dev", cluster={"kubernetesVersion": "1.36"}, pools=pools({"kubernetesVersion": "1.35"})
+    ),
+}
+"""Stacks in which settings stand. Each is tried in order."""
+
+
+def settings(model: type[BaseModel] = Settings, place: Place = ()) -> Iterator[tuple[type[BaseModel], str, Place]]:
+    """Every field of every section: its model, its name in it, and its place in a stack file; * is any item."""
+    for name, field in model.model_fields.items():
+        here = (*place, field.alias or name)
+        inner = model_in(field.annotation)
+        if inner is None:
+            yield model, name, here
+        else:
+            yield from settings(inner, (*here, *(("*",) if here[-1] in ("pools", "sizes", "thresholds") else ())))
+
+
+def places(configuration: Configuration, place: Place) -> Iterator[Place]:
+    """The places in a stack file that a setting's place stands for. Sections on the way need not be there."""
+    found: list[Place] = [()]
+    for part in place:
+        step: list[Place] = []
+        for before in found:
+            if part != "*":
+                step.append((*before, part))
+            elif (held := _at(configuration, before)) is not None:
+                step += [(*before, key) for key in (range(len(held)) if isinstance(held, list) else held)]
+        found = step
+    yield from found
+
+
+def _key(section: str | int) -> str:
+    return "azure-native:location" if section == "location" else f"aks-infiniband:{section}"
+
+
+def _at(configuration: Any, place: Place) -> Any:
+    found = configuration.get(_key(place[0]))
+    for part in place[1:]:
+        if found is None:
+            return None
+        found = found.get(part) if isinstance(found, dict) else found[part]
+    return found
+
+
+def changed(configuration: Configuration, place: Place, value: Any) -> Configuration:
+    """The stack file with a value at a place."""
+    found = copy.deepcopy(configuration)
+    if len(place) == 1:
+        found[_key(place[0])] = value
+        return found
+    held = found.setdefault(_key(place[0]), {})
+    for part in place[1:-1]:
+        held = held[part] if isinstance(part, int) else held.setdefault(part, {})
+    held[place[-1]] = value
+    return found
+
+
+def variants(model: type[BaseModel], name: str, place: Place) -> Iterator[tuple[str, Configuration]]:
+    """The name of a stack, and its file with a legal value of a setting that it does not have already."""
+    for title, configuration in STACKS.items():
+        for here in places(configuration, place):
+            for value in legal_values(model, name):
+                variant = changed(configuration, here, value)
+                if variant != configuration and _is_legal(variant):
+                    yield title, variant
+
+
+def _is_legal(configuration: Configuration) -> bool:
+    try:
+        load(configuration)
+    except SettingsError:
+        return False
+    return True
+
+
+SETTINGS = list(settings())
+MOST_VARIANTS = 12
+"""Of one setting. The first that changes a request is enough."""
+_WITHOUT: Final[dict[str, Any]] = {}
+"""By stack, what it asks for as it stands: computed once."""
+
+
+@pytest.fixture
+def asked(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> Callable[[Configuration], Any]:
+    """Everything that the engine is asked for by a stack file, where kubelogin is on the PATH."""
+    monkeypatch.setattr(kubeconfig.shutil, "which", lambda name: f"/usr/local/bin/{name}")
+
+    def run(configuration: Configuration) -> Any:
+        stack = load(configuration)
+
+        def program() -> Any:
+            cluster = RdmaCluster("rdma", args=RdmaClusterArgs(stack=stack))
+            return cluster.pools, cluster.sample_jobs
+
+        feature = all(pool.size.placement_feature for pool in stack.pools)
+        login = base64.b64encode(TWO_CONTEXTS.read_bytes()).decode()
+        answers = {"listManagedClusterUserCredentials": {"kubeconfigs": [{"name": "user", "value": login}]}}
+        made = deploy(program, feature_states=["Registered" if feature else "NotRegistered"], answers=answers)
+        return made.result, made.reads, [each.request for each in made.registrations]
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "place"), SETTINGS, ids=[".".join(map(str, place)) for _, _, place in SETTINGS]
+)
+def test_a_setting_off_its_default_changes_what_the_engine_is_asked_for(
+    asked: Callable[[Configuration], Any], model: type[BaseModel], name: str, place: Place
+) -> None:
+    tried = list[str]()
+    for title, variant in variants(model, name, place):
+        if title not in _WITHOUT:
+            _WITHOUT[title] = asked(STACKS[title])
+        if asked(variant) != _WITHOUT[title]:
+            return
+        tried.append(title)
+        if len(tried) == MOST_VARIANTS:
+            break
+    assert tried, f"{'.'.join(map(str, place))}: no stack of STACKS takes any legal value of it"
+    raise AssertionError(f"{'.'.join(map(str, place))} reaches nothing: tried in {', '.join(dict.fromkeys(tried))}")
