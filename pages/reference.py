@@ -69,7 +69,7 @@ def _reference(node: dict[str, Any]) -> tuple[str | None, str]:
 
 def _table(section: str, properties: dict[str, Any], required: list[str]) -> str:
     rows = ["| key | type | default | what it is |", "|---|---|---|---|"]
-    for key, node in properties.items():
+    for key, node in sorted(properties.items(), key=lambda property_: property_[0] not in required):
         default = "required" if key in required else _default(node)
         about = node.get("description", f"See [{key}](#{_anchor(f'{section}.{key}' if section else key)}).")
         rows.append(f"| `{key}` | {_type(node)} | {default} | {_cell(about)} |")

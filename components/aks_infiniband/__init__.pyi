@@ -1,11 +1,8 @@
 from .access.kubeconfig_file import read_kubeconfig as read_kubeconfig
 from .azure.arguments import Access as Access
 from .azure.arguments import ApiServer as ApiServer
-from .azure.arguments import Autoscale as Autoscale
 from .azure.arguments import Cluster as Cluster
 from .azure.arguments import ClusterNetwork as ClusterNetwork
-from .azure.arguments import Machines as Machines
-from .azure.arguments import OrdinaryPool as OrdinaryPool
 from .azure.arguments import SystemPool as SystemPool
 from .azure.cluster import AksCluster as AksCluster
 from .azure.cluster import AksClusterArgs as AksClusterArgs
@@ -13,6 +10,9 @@ from .azure.feature import FeatureAbsence as FeatureAbsence
 from .azure.feature import FeatureAbsenceArgs as FeatureAbsenceArgs
 from .azure.feature import FeatureRegistration as FeatureRegistration
 from .azure.feature import FeatureRegistrationArgs as FeatureRegistrationArgs
+from .azure.machines import Autoscale as Autoscale
+from .azure.machines import Machines as Machines
+from .azure.machines import OrdinaryPool as OrdinaryPool
 from .azure.node_pool import InfinibandNodePool as InfinibandNodePool
 from .azure.node_pool import InfinibandNodePoolArgs as InfinibandNodePoolArgs
 from .azure.node_pool import OrdinaryNodePool as OrdinaryNodePool

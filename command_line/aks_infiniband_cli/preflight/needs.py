@@ -6,7 +6,7 @@ from ipaddress import IPv4Network
 from math import ceil
 from typing import Final
 
-from aks_infiniband.azure.arguments import Machines, OrdinaryPool
+from aks_infiniband.azure.machines import OrdinaryPool
 from aks_infiniband.azure.profiles import SYSTEM_POOL
 from aks_infiniband.facts.kubernetes import SupportPlan
 from aks_infiniband.facts.pool import Pool
@@ -121,7 +121,7 @@ def needs_of(stack: Stack) -> Needs | None:
         region=made.location,
         group=made.resource_group_name,
         cluster=made.cluster_name,
-        machines=[system, *(_needed(pool, machines, stack.validation.mode) for pool, machines in stack.cluster.pools)],
+        machines=[system, *(_needed(pool, asked, stack.validation.mode) for pool, asked in stack.cluster.pools)],
         kubernetes_version=cluster.kubernetes_version,
         release=stack.release,
         support_plan=cluster.support_plan,
@@ -137,13 +137,13 @@ def needs_of(stack: Stack) -> Needs | None:
     )
 
 
-def _needed(pool: Pool | OrdinaryPool, machines: Machines, validation: str) -> MachinesNeeded:
-    count = machines.autoscale.max_count if machines.autoscale else pool.node_count
+def _needed(pool: Pool | OrdinaryPool, asked: OrdinaryPool, validation: str) -> MachinesNeeded:
+    count = asked.autoscale.max_count if asked.autoscale else asked.count
     return MachinesNeeded(
         pool=pool.name,
-        vm_size=pool.size.name if isinstance(pool, Pool) else pool.vm_size,
+        vm_size=asked.vm_size,
         count=count,
         surge=0 if isinstance(pool, Pool) else ceil(count * ORDINARY_SURGE),
         validated=pool.node_count if isinstance(pool, Pool) and validation != "off" else 0,
-        zones=tuple(machines.zones),
+        zones=asked.zones,
     )

@@ -9,8 +9,9 @@ import pulumi
 from pulumi_azure_native import containerservice
 
 from aks_infiniband import diagnosis
-from aks_infiniband.azure.arguments import Autoscale, Machines, OrdinaryPool, Tags
+from aks_infiniband.azure.arguments import Tags
 from aks_infiniband.azure.asking import ask
+from aks_infiniband.azure.machines import Machines, OrdinaryPool, sent
 from aks_infiniband.facts.catalog.machine import GPU_OPERATOR_OFF, GpuDriver, MachineSize, keeps_gpu_operator_off
 from aks_infiniband.facts.kubernetes import UBUNTU_IS_2404_SINCE, minor_of
 from aks_infiniband.facts.pool import Pool
@@ -62,8 +63,6 @@ class NodePoolArgs:
     """The pods' subnet; None with the overlay."""
     kubernetes_version: pulumi.Input[str] | None = None
     """Version of the nodes; None means the cluster's at creation."""
-    machines: Machines = Machines()  # noqa: RUF009  frozen
-    """What the program asks Azure for beside size and number."""
     tags: Tags = field(default_factory=dict)
     """Of the pool, its scale set and its machines."""
 
@@ -81,6 +80,8 @@ def make_agent_pool(
     pool: Pool | OrdinaryPool,
     args: NodePoolArgs,
     *,
+    machines: Machines,
+    count: int,
     parent: pulumi.Resource,
     opts: pulumi.ResourceOptions | None,
     **more: Any,
@@ -90,10 +91,13 @@ def make_agent_pool(
     A replacement deletes before it creates: the name is the pool's, and quota for large machines rarely covers two
     pools at once.
 
+    machines: what is asked for of its machines.
+    count: nodes that the pool has; if it is autoscaled, those with which it begins.
     parent, opts: the component, and its options.
     more: further arguments of the AgentPool, and node_labels and node_taints in place of the pool's.
     """
-    arguments = {**_arguments(pool, args, parent), **more}
+    number = count if machines.autoscale is None else _followed_count(pool.name, count, args, parent)
+    arguments = {**_arguments(pool, args, machines), "count": number, **more}
     return containerservice.AgentPool(
         name,
         agent_pool_name=pool.name,
@@ -135,34 +139,25 @@ def new_system_hook(name: str) -> pulumi.ResourceHook:
     return pulumi.ResourceHook(f"{name}-new-system", tell, pulumi.ResourceHookOptions(on_dry_run=True))
 
 
-def _arguments(pool: Pool | OrdinaryPool, args: NodePoolArgs, parent: pulumi.Resource) -> dict[str, Any]:
-    machines = args.machines
-    bounds, snapshot = machines.autoscale, machines.node_image_snapshot_id
+def _arguments(pool: Pool | OrdinaryPool, args: NodePoolArgs, machines: Machines) -> dict[str, Any]:
+    bounds, asked = machines.autoscale, sent(machines)
     return {
         "mode": containerservice.AgentPoolMode.USER,
         "type": containerservice.AgentPoolType.VIRTUAL_MACHINE_SCALE_SETS,
-        "count": pool.node_count if bounds is None else _followed_count(pool.name, bounds, args, parent),
         "enable_auto_scaling": bounds is not None,
         "min_count": bounds and bounds.min_count,
         "max_count": bounds and bounds.max_count,
         "os_type": containerservice.OSType.LINUX,
-        "max_pods": machines.max_pods,
-        "os_sku": machines.os_sku,
-        "os_disk_size_gb": machines.os_disk_size_gb,
-        "os_disk_type": machines.os_disk_type,
-        "creation_data": snapshot and containerservice.CreationDataArgs(source_resource_id=snapshot),
-        "capacity_reservation_group_id": machines.capacity_reservation_group_id,
-        "availability_zones": list(machines.zones) or None,
         "vnet_subnet_id": args.subnet_id,
         "pod_subnet_id": args.pod_subnet_id,
-        "node_labels": dict(machines.labels) or None,
         "tags": dict(args.tags) or None,
         "node_taints": list(pool.taints) or None,
-        "orchestrator_version": machines.kubernetes_version or args.kubernetes_version,
+        **asked,
+        "orchestrator_version": asked["orchestrator_version"] or args.kubernetes_version,
     }
 
 
-def _followed_count(name: str, bounds: Autoscale, args: NodePoolArgs, parent: pulumi.Resource) -> pulumi.Output[int]:
+def _followed_count(name: str, begin: int, args: NodePoolArgs, parent: pulumi.Resource) -> pulumi.Output[int]:
     """The pool's count in Azure; if there is no such pool yet, the count to begin with.
 
     Azure wants a count for every pool. While the autoscaler is on, it refuses any count but the current one ("Cannot
@@ -180,8 +175,8 @@ def _followed_count(name: str, bounds: Autoscale, args: NodePoolArgs, parent: pu
         except Exception as error:
             if not _NOT_THERE.search(str(error)):
                 raise
-            return bounds.begin
-        return int(found.get("count") or bounds.begin)
+            return begin
+        return int(found.get("count") or begin)
 
     return pulumi.Output.all(args.resource_group_name, args.cluster_name).apply(current)
 

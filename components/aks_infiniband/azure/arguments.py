@@ -1,7 +1,5 @@
 """What a cluster and its pools in Azure are asked for: sections of a stack file, and the arguments of this room."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from ipaddress import IPv4Network
 from typing import Annotated, Final, Literal
 
@@ -9,7 +7,7 @@ from pydantic import AfterValidator, Field
 
 from aks_infiniband.access.kubeconfig import Login
 from aks_infiniband.facts import rules
-from aks_infiniband.facts.bounds import DiskGb, MaxPods, Nodes, keep_bounds
+from aks_infiniband.facts.bounds import Nodes
 from aks_infiniband.facts.kubernetes import SupportPlan
 from aks_infiniband.facts.ranges import Network, PublicRange
 from aks_infiniband.facts.rules import Zone
@@ -18,9 +16,6 @@ from aks_infiniband.handwritten.section import Section
 OutboundType = Literal["loadBalancer", "userAssignedNATGateway", "userDefinedRouting", "none"]
 """Not managedNATGateway: Azure refuses it with a subnet that is given, as ours always is (Azure, "Create a managed or
 user-assigned NAT gateway")."""
-Priority = Literal["Regular", "Spot"]
-OsDiskType = Literal["Managed", "Ephemeral"]
-"""Where the OS disk lies."""
 TAG_NAME: Final = rules.Matching(
     r"[^<>%&\\?/\x00-\x1f]{1,512}", "the name of a tag: 1 to 512 characters, none of them < > % & \\ ? or /"
 )
@@ -127,74 +122,3 @@ class Cluster(Section):
     """Tags of every Azure resource that takes any: group, network, identity, cluster, pools and their machines, alerts.
     AKS gives them to what it makes for the cluster, too. 50 at most; names that differ only in case are one tag. The
     system pool gets them when the cluster is made, and `pulumi up` warns of a later change."""
-
-
-class AutoscaleBounds(Section):
-    """Bounds of the cluster autoscaler. The pool begins with its count, which Azure changes later."""
-
-    min_count: Nodes = Field(strict=True)
-    """At least 1: no autoscaler starts a node for an extended resource that it has never seen (AKS issue 2832)."""
-    max_count: Nodes = Field(strict=True)
-    """With InfiniBand at most what one placement group takes: 100, or cluster.placementGroupLimit."""
-
-
-class Autoscale(AutoscaleBounds):
-    """Bounds of the cluster autoscaler, and the number with which the pool begins."""
-
-    begin: Nodes = Field(strict=True)
-    """Nodes at first; later updates follow the autoscaler."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Machines:
-    """Settings of a pool's machines beside their size and number. With None, Azure chooses the value."""
-
-    autoscale: Autoscale | None = None
-    """Default: the pool keeps its count."""
-    labels: dict[str, str] = field(default_factory=dict)
-    """Further node labels. They live on the pool, so that nothing that touches a node loses them."""
-    kubernetes_version: str | None = None
-    """Version of the nodes while they are behind the cluster's."""
-    max_pods: MaxPods | None = None
-    """Pods that a node takes, 250 at most. Both operators and our own DaemonSets take up to 30 of them
-    (edwardsp/azcluster 29c1960, AGENTS.md)."""
-    os_sku: str = "Ubuntu"
-    """One of `OsSku` (`facts/catalog/machine.py`), which says why Ubuntu2404 is none of them."""
-    os_disk_size_gb: DiskGb | None = None
-    """GB of the OS disk."""
-    os_disk_type: OsDiskType | None = None
-    """None means Azure's choice, which follows from the size."""
-    node_image_snapshot_id: str | None = None
-    """A node pool snapshot whose node image the nodes get; None means the newest. A change reimages the nodes, one
-    after the other."""
-    capacity_reservation_group_id: str | None = None
-    """A capacity reservation group with room for the pool, which must be without InfiniBand: Azure reserves no capacity
-    for placement groups, nor for ND, HB and HC sizes. The cluster's identity needs the role Contributor on it
-    (AKS, "Use capacity reservation groups"): give the cluster an existing identity that has it."""
-    zones: Sequence[str] = ()
-    """Availability zones; none means wherever there is capacity."""
-
-    def __post_init__(self) -> None:
-        """Raises ValueError for a number that is out of bounds."""
-        keep_bounds(self)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OrdinaryPool:
-    """A pool of machines without InfiniBand."""
-
-    name: str
-    """1 to 12 lower-case letters and digits, a letter first."""
-    vm_size: str
-    """Azure VM size, such as Standard_D8s_v5."""
-    node_count: Nodes
-    """Number of nodes; of an autoscaled pool those that it always has."""
-    taints: tuple[str, ...] = ()
-    """As key=value:Effect."""
-    priority: Priority = "Regular"
-    """Spot machines are cheaper and evicted at any time; their taint keeps off what does not tolerate it. A change
-    replaces the pool."""
-
-    def __post_init__(self) -> None:
-        """Raises ValueError for a number that is out of bounds."""
-        keep_bounds(self)

@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeVar, get_args
+from typing import Any, Final, Literal, TypeVar
 
 import pulumi
 from pulumi_azure_native import containerservice
 
+from aks_infiniband.azure import fabric
 from aks_infiniband.azure.agent_pool import NodePoolArgs, make_agent_pool, owner_labels, ready
-from aks_infiniband.azure.arguments import OrdinaryPool
-from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize, OsSku
-from aks_infiniband.facts.pool import LARGEST_PLACEMENT_GROUP, PLACEMENT_GROUP_LIMIT, Pool, agent_pool_label
+from aks_infiniband.azure.machines import Machines, OrdinaryPool
+from aks_infiniband.facts.bounds import Nodes, keep_bounds
+from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize
+from aks_infiniband.facts.pool import PLACEMENT_GROUP_LIMIT, Pool, agent_pool_label
 
 SPOT: Final = "kubernetes.azure.com/scalesetpriority"
 """Label and taint of a spot pool's nodes. AKS adds both itself; given, they are no difference at the next refresh
@@ -27,34 +29,35 @@ class InfinibandNodePoolArgs(NodePoolArgs):
 
     pool: Pool
     """The pool. Its machines carry AKS's label of an agent pool, whatever else selects nodes."""
+    machines: Machines = Machines()  # noqa: RUF009  frozen
+    """Properties of its machines that Azure is asked for."""
+    begin: Nodes | None = None
+    """Nodes with which an autoscaled pool begins. Default: the pool's node_count."""
     placement_group_limit: int = PLACEMENT_GROUP_LIMIT
-    """The most machines that the subscription may have in one placement group: 100, and up to 300 where Azure has
-    raised it by a support request."""
+    """The most machines that the subscription may have in one placement group: 100, and up to 300 if Azure has raised
+    it by a support request."""
 
     def __post_init__(self) -> None:
-        """Raises ValueError where the pool could not be one fabric, or its drivers could not run."""
-        name, machines = self.pool.name, self.machines
-        bounds = machines.autoscale
-        limit = self.placement_group_limit
-        if not PLACEMENT_GROUP_LIMIT <= limit <= LARGEST_PLACEMENT_GROUP:
-            allowed = f"{PLACEMENT_GROUP_LIMIT} to {LARGEST_PLACEMENT_GROUP}"
-            raise ValueError(f"pool {name}: placement_group_limit is {limit}; Azure grants {allowed}")
-        if not 1 <= self.pool.node_count <= limit or (bounds and bounds.max_count > limit):
-            raise ValueError(f"pool {name}: 1 to {limit} nodes; one placement group takes no more")
-        if machines.capacity_reservation_group_id is not None:
-            raise ValueError(
-                f"pool {name}: capacity_reservation_group_id is given; Azure reserves no capacity for pools with "
-                "InfiniBand, which are one placement group"
-            )
-        if len(machines.zones) > 1:
-            raise ValueError(f"pool {name}: at most one zone; a fabric does not span zones")
-        size, owner = self.pool.size, self.pool.gpu_driver
-        if owner not in size.gpu_driver_owners:
-            owners = " or ".join(size.gpu_driver_owners)
-            raise ValueError(f"pool {name}: gpu_driver is {owner}; of {size.name} it must be {owners}")
-        if machines.os_sku not in get_args(OsSku):
-            known = ", ".join(get_args(OsSku))
-            raise ValueError(f"pool {name}: os_sku is {machines.os_sku}; the NIC drivers and AKS's API take {known}")
+        """Raises ValueError for a pool that could not be one fabric, or whose drivers could not run."""
+        keep_bounds(self)
+        pool, machines, limit = self.pool, self.machines, self.placement_group_limit
+        most = machines.autoscale.max_count if machines.autoscale else pool.node_count
+        reservation = machines.capacity_reservation_group_id
+        broken = (
+            ("placement_group_limit", limit, fabric.placement_group_limit(limit)),
+            ("node_count", pool.node_count, fabric.nodes(pool.node_count, limit)),
+            ("autoscale.max_count", most, fabric.nodes(most, limit)),
+            (
+                "capacity_reservation_group_id",
+                reservation,
+                fabric.reservation(reservation, pool.size.name, infiniband=True),
+            ),
+            ("zones", list(machines.zones), fabric.zones(machines.zones)),
+            ("gpu_driver", pool.gpu_driver, fabric.gpu_driver(pool.gpu_driver, pool.size)),
+        )
+        for key, value, reason in broken:
+            if reason:
+                raise ValueError(f"pool {pool.name}: {key} is {value}; {reason}")
 
 
 class InfinibandNodePool(pulumi.ComponentResource):
@@ -73,6 +76,8 @@ class InfinibandNodePool(pulumi.ComponentResource):
             name,
             pool,
             args,
+            machines=args.machines,
+            count=pool.node_count if args.begin is None else args.begin,
             parent=self,
             opts=opts,
             vm_size=pool.size.name,
@@ -102,7 +107,7 @@ class OrdinaryNodePoolArgs(NodePoolArgs):
     """What an OrdinaryNodePool takes."""
 
     pool: OrdinaryPool
-    """The pool."""
+    """The pool, with all that Azure is asked for of its machines."""
 
 
 class OrdinaryNodePool(pulumi.ComponentResource):
@@ -116,16 +121,25 @@ class OrdinaryNodePool(pulumi.ComponentResource):
     def __init__(self, name: str, *, args: OrdinaryNodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:OrdinaryNodePool", name, None, opts)
         pool = args.pool
-        made = make_agent_pool(name, pool, args, parent=self, opts=opts, vm_size=pool.vm_size, **_differences(args))
+        made = make_agent_pool(
+            name,
+            pool,
+            args,
+            machines=pool,
+            count=pool.count,
+            parent=self,
+            opts=opts,
+            vm_size=pool.vm_size,
+            **_differences(pool),
+        )
         self.node_selector = agent_pool_label(pool.name)
         self.ready = ready(made, pool.name, None)
         self.register_outputs({"nodeSelector": self.node_selector})
 
 
-def _differences(args: OrdinaryNodePoolArgs) -> dict[str, Any]:
+def _differences(pool: OrdinaryPool) -> dict[str, Any]:
     """Labels, taints and priority. A machine with GPUs keeps the driver that AKS gives it, and the GPU Operator off."""
-    pool = args.pool
-    labels = {**args.machines.labels, **owner_labels("none", None, pool.vm_size)}
+    labels = {**pool.labels, **owner_labels("none", None, pool.vm_size)}
     if pool.priority == "Regular":
         return {"node_labels": labels or None}
     return {

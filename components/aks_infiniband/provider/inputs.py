@@ -4,7 +4,11 @@ from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
+from aks_infiniband.facts.baselines import GivenThreshold
+from aks_infiniband.operators.release import DriverUpgrade
+from aks_infiniband.provider.described import describes
 from aks_infiniband.provider.enumerations import GpuDevicePlugin, GpuDirect, GpuDriver, Mode, NicDriver
+from aks_infiniband.resources.options import Waits
 
 
 class PoolDescription(TypedDict):
@@ -56,33 +60,19 @@ class RegistryDescription(TypedDict):
     """Name of the Secret that pods pull with, such as that of RegistryCredentials. Default: none."""
 
 
+@describes(Waits)
 class WaitsDescription(TypedDict):
     """How long is waited, and how often is looked."""
 
-    poll_seconds: NotRequired[float]
-    """Seconds between two looks. Default: 10."""
-    stable_seconds: NotRequired[float]
-    """Seconds for which all nodes must offer their resources before they count as ready. Default: 30."""
-    timeout_seconds: NotRequired[float]
-    """Limit of every wait. Default: 2700."""
 
-
+@describes(DriverUpgrade)
 class UpgradeDescription(TypedDict):
     """How a changed driver reaches the nodes: one at a time, each drained first."""
 
-    automatic: NotRequired[bool]
-    """Whether it rolls out by itself. If not, a node gets it when its driver pod is deleted. Default: true."""
-    drain_timeout_seconds: NotRequired[int]
-    """How long pods may take to leave a node; 0 waits for as long as they need. Default: 300."""
 
-
+@describes(GivenThreshold)
 class ThresholdDescription(TypedDict):
     """Bounds of one measured figure, in its unit."""
-
-    warn: NotRequired[float]
-    """A result worse than this is warned of."""
-    fail: NotRequired[float]
-    """A result worse than this fails."""
 
 
 class WaitInputs(TypedDict):

@@ -5,9 +5,9 @@ from typing import Any, NotRequired, TypedDict
 import pulumi
 
 from aks_infiniband.azure import feature, node_pool
-from aks_infiniband.azure.arguments import Machines, OrdinaryPool
+from aks_infiniband.azure.machines import Autoscale, Machines, OrdinaryPool
 from aks_infiniband.provider.arguments import taken
-from aks_infiniband.provider.enumerations import OsDiskType, OsSku, Priority
+from aks_infiniband.provider.described import describes
 from aks_infiniband.provider.inputs import PoolDescription, WaitsDescription
 
 
@@ -48,15 +48,19 @@ class FeatureAbsence(feature.FeatureAbsence):
         self.absent = self.absent.apply(_id)
 
 
+@describes(Autoscale)
 class AutoscaleDescription(TypedDict):
-    """Bounds of the cluster autoscaler, and the number with which the pool begins."""
+    """Bounds of the cluster autoscaler."""
 
-    min_count: int
-    """Nodes that the pool always has: at least 1."""
-    max_count: int
-    """The most nodes; with InfiniBand, what one placement group takes."""
-    begin: int
-    """Nodes at first. Later updates follow the autoscaler."""
+
+@describes(Machines)
+class MachinesDescription(TypedDict):
+    """Properties that a pool of any kind may ask Azure for."""
+
+
+@describes(OrdinaryPool)
+class OrdinaryPoolDescription(TypedDict):
+    """One pool of machines without InfiniBand."""
 
 
 class NodePoolInputs(TypedDict):
@@ -72,22 +76,6 @@ class NodePoolInputs(TypedDict):
     """The subnet of the pods. Leave it out with the overlay."""
     kubernetes_version: NotRequired[pulumi.Input[str]]
     """Version of the nodes. Default: the cluster's when the pool is made."""
-    autoscale: NotRequired[AutoscaleDescription]
-    """Bounds of the cluster autoscaler. Default: the pool keeps its count."""
-    labels: NotRequired[dict[str, str]]
-    """Further labels of the nodes."""
-    max_pods: NotRequired[int]
-    """Pods that a node takes, 250 at most. Default: Azure's."""
-    os_sku: NotRequired[OsSku]
-    """System of the nodes. Default: Ubuntu."""
-    os_disk_size_gb: NotRequired[int]
-    """GB of the OS disk. Default: Azure's."""
-    os_disk_type: NotRequired[OsDiskType]
-    """Where the OS disk lies. Default: Azure's choice by the size."""
-    node_image_snapshot_id: NotRequired[str]
-    """A node pool snapshot whose node image the nodes get. A change reimages the nodes. Default: the newest image."""
-    zones: NotRequired[list[str]]
-    """Availability zones; with InfiniBand one at most. Default: wherever there is capacity."""
     tags: NotRequired[dict[str, str]]
     """Of the pool, its scale set and its machines."""
 
@@ -97,6 +85,10 @@ class InfinibandNodePoolInputs(NodePoolInputs):
 
     pool: PoolDescription
     """The pool."""
+    machines: NotRequired[MachinesDescription]
+    """Properties of its machines that Azure is asked for."""
+    begin: NotRequired[int]
+    """Nodes with which an autoscaled pool begins. Default: the pool's count."""
     placement_group_limit: NotRequired[int]
     """Machines that the subscription may have in one placement group: 100, or up to 300 where Azure has raised it.
     Default: 100."""
@@ -109,33 +101,15 @@ class InfinibandNodePool(node_pool.InfinibandNodePool):
     """ID of the pool in Azure, known once Azure says Succeeded."""
 
     def __init__(self, name: str, args: InfinibandNodePoolInputs, opts: pulumi.ResourceOptions | None = None) -> None:
-        given = taken(node_pool.InfinibandNodePoolArgs, args, machines=_machines(args))
-        super().__init__(name, args=given, opts=opts)
+        super().__init__(name, args=taken(node_pool.InfinibandNodePoolArgs, args), opts=opts)
         self.ready = self.ready.apply(_id)
-
-
-class OrdinaryPoolDescription(TypedDict):
-    """One pool of machines without InfiniBand."""
-
-    name: str
-    """Name of the pool: 1 to 12 lower-case letters and digits, a letter first."""
-    vm_size: str
-    """Azure VM size, such as Standard_D8s_v5."""
-    count: int
-    """Number of nodes; of an autoscaled pool those that it always has."""
-    taints: NotRequired[list[str]]
-    """As key=value:Effect."""
-    priority: NotRequired[Priority]
-    """Whether Azure may evict the machines at any time. A change replaces the pool. Default: Regular."""
 
 
 class OrdinaryNodePoolInputs(NodePoolInputs):
     """What an OrdinaryNodePool takes."""
 
     pool: OrdinaryPoolDescription
-    """The pool."""
-    capacity_reservation_group_id: NotRequired[str]
-    """A capacity reservation group with room for the pool. The identity of the cluster needs the role Contributor."""
+    """The pool, with all that Azure is asked for of its machines."""
 
 
 class OrdinaryNodePool(node_pool.OrdinaryNodePool):
@@ -145,15 +119,8 @@ class OrdinaryNodePool(node_pool.OrdinaryNodePool):
     """ID of the pool in Azure, known once Azure says Succeeded."""
 
     def __init__(self, name: str, args: OrdinaryNodePoolInputs, opts: pulumi.ResourceOptions | None = None) -> None:
-        pool = taken(OrdinaryPool, args["pool"], node_count=args["pool"]["count"])
-        given = taken(node_pool.OrdinaryNodePoolArgs, args, pool=pool, machines=_machines(args))
-        super().__init__(name, args=given, opts=opts)
+        super().__init__(name, args=taken(node_pool.OrdinaryNodePoolArgs, args), opts=opts)
         self.ready = self.ready.apply(_id)
-
-
-def _machines(given: NodePoolInputs) -> Machines:
-    """The version is the pool's, where it may come from the cluster."""
-    return taken(Machines, given, kubernetes_version=None)
 
 
 def _id(made: Any) -> Any:

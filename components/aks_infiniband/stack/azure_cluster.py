@@ -8,7 +8,6 @@ import pulumi
 from pulumi_azure_native import alertsmanagement
 
 from aks_infiniband import diagnosis
-from aks_infiniband.azure.arguments import Machines, OrdinaryPool
 from aks_infiniband.azure.cluster import AksCluster, AksClusterArgs
 from aks_infiniband.azure.feature import (
     FeatureAbsence,
@@ -16,6 +15,7 @@ from aks_infiniband.azure.feature import (
     FeatureRegistration,
     FeatureRegistrationArgs,
 )
+from aks_infiniband.azure.machines import OrdinaryPool
 from aks_infiniband.azure.node_pool import (
     InfinibandNodePool,
     InfinibandNodePoolArgs,
@@ -41,8 +41,9 @@ class AzureClusterArgs:
     """The cluster's, in Azure."""
     settings: ClusterSettings
     """The cluster itself."""
-    pools: Sequence[tuple[Pool | OrdinaryPool, Machines]]
-    """Its pools. Either all of their sizes need the InfiniBand feature, or none may have it."""
+    pools: Sequence[tuple[Pool | OrdinaryPool, OrdinaryPool]]
+    """Its pools: with InfiniBand the facts of the pool, and then any pool as Azure is asked for it. Either all of their
+    sizes need the InfiniBand feature, or none may have it."""
     feature: FeatureRegistrationArgs | None
     """How the InfiniBand feature is registered; None where the sizes must not have it."""
     alerts_in: str | None = None
@@ -82,10 +83,8 @@ class AzureCluster(pulumi.ComponentResource):
         }
         pools = make_pools(
             {
-                pool.name: _maker(
-                    f"{name}-{pool.name}", pool, {"machines": machines, **place}, gate, settings.placement_group_limit
-                )
-                for pool, machines in args.pools
+                pool.name: _maker(f"{name}-{pool.name}", pool, asked, place, gate, settings.placement_group_limit)
+                for pool, asked in args.pools
             },
             operations=settings.pool_operations,
             opts=child_options(self, opts, deleted_with=self.cluster.managed_cluster),
@@ -121,6 +120,7 @@ class AzureCluster(pulumi.ComponentResource):
 def _maker(
     name: str,
     pool: Pool | OrdinaryPool,
+    asked: OrdinaryPool,
     common: Mapping[str, Any],
     gate: pulumi.Input[pulumi.Resource],
     limit: int,
@@ -128,6 +128,6 @@ def _maker(
     if isinstance(pool, OrdinaryPool):
         ordinary = OrdinaryNodePoolArgs(pool=pool, **common)
         return lambda opts: OrdinaryNodePool(name, args=ordinary, opts=opts)
-    args = InfinibandNodePoolArgs(pool=pool, placement_group_limit=limit, **common)
+    args = InfinibandNodePoolArgs(pool=pool, machines=asked, begin=asked.count, placement_group_limit=limit, **common)
     gated = pulumi.ResourceOptions(depends_on=[gate])
     return lambda opts: InfinibandNodePool(name, args=args, opts=pulumi.ResourceOptions.merge(opts, gated))

@@ -1,11 +1,11 @@
 """What the tests of the Azure components have in common: type tokens, and components with the arguments they need."""
 
-from dataclasses import fields
 from typing import Any
 
-from aks_infiniband.azure.arguments import Cluster, Machines, OrdinaryPool
+from aks_infiniband.azure.arguments import Cluster
 from aks_infiniband.azure.cluster import AksCluster, AksClusterArgs
 from aks_infiniband.azure.feature import FeatureRegistration, FeatureRegistrationArgs
+from aks_infiniband.azure.machines import Machines, OrdinaryPool
 from aks_infiniband.azure.node_pool import (
     InfinibandNodePool,
     InfinibandNodePoolArgs,
@@ -51,12 +51,11 @@ def feature_registration(poll: Any = 0.001, timeout: Any = 5.0) -> Any:
 
 
 def ordinary_pool(name: Any = "web", *, opts: Any = None, **more: Any) -> Any:
-    machines, given = _machines(more)
-    described = OrdinaryPool(name=name, **{"node_count": 3, "vm_size": "Standard_D8s_v5", **given})
-    return OrdinaryNodePool(name, args=OrdinaryNodePoolArgs(pool=described, machines=machines, **_PLACE), opts=opts)
+    described = OrdinaryPool(name=name, **{"count": 3, "vm_size": "Standard_D8s_v5", **more})
+    return OrdinaryNodePool(name, args=OrdinaryNodePoolArgs(pool=described, **_PLACE), opts=opts)
 
 
 def _machines(given: dict[str, Any]) -> tuple[Machines, dict[str, Any]]:
     """What is said of the machines, and the rest."""
-    names = {field.name for field in fields(Machines)} & given.keys()
+    names = Machines.model_fields.keys() & given.keys()
     return Machines(**{name: given[name] for name in names}), {key: given[key] for key in given.keys() - names}

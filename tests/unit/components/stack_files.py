@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from aks_infiniband import SettingsError, Stack, load
-from aks_infiniband.azure.arguments import Machines
+from aks_infiniband.azure.machines import OrdinaryPool
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 
 GOOD = {
@@ -77,6 +77,6 @@ def made(stack: Stack) -> AzureClusterArgs:
     return stack.cluster
 
 
-def machines(stack: Stack) -> dict[str, Machines]:
+def machines(stack: Stack) -> dict[str, OrdinaryPool]:
     """What Azure is asked for, by pool."""
     return {pool.name: asked for pool, asked in made(stack).pools}

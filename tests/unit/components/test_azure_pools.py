@@ -13,8 +13,9 @@ from aks_infiniband.facts.pool import agent_pool_label
 from declared.pulumi_mocks import Deploy, Deployment, Refusal
 from tests.unit.components.azure_programs import POOL, node_pool, ordinary_pool, pool_args
 
-SNAPSHOT = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/snapshots/image"
-RESERVATION = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/capacityReservationGroups/h100"
+_GROUP = "/subscriptions/00000000-0000-0000-0000-0000000000aa/resourceGroups/g/providers"
+SNAPSHOT = f"{_GROUP}/Microsoft.ContainerService/snapshots/image"
+RESERVATION = f"{_GROUP}/Microsoft.Compute/capacityReservationGroups/h100"
 
 
 def inputs_of(deploy: Deploy, program: Any) -> dict[str, Any]:
@@ -125,8 +126,8 @@ def test_a_pool_is_as_large_as_the_placement_group_that_the_subscription_was_gra
 @pytest.mark.field_report("D2b", "A7")
 def test_an_autoscaled_pool_begins_with_its_count_and_follows_the_autoscaler_from_then_on(deploy: Deploy) -> None:
     def made(answer: Any) -> Any:
-        bounds = Autoscale(begin=2, min_count=1, max_count=8)
-        deployment = deploy(lambda: node_pool(autoscale=bounds).ready, answers={"getAgentPool": answer})
+        bounds = Autoscale(min_count=1, max_count=8)
+        deployment = deploy(lambda: node_pool(autoscale=bounds, begin=2).ready, answers={"getAgentPool": answer})
         assert deployment.calls == ["azure-native:containerservice:getAgentPool"]
         return deployment.one(POOL).inputs
 
@@ -143,7 +144,7 @@ def test_a_pool_of_fixed_size_is_not_looked_up(deploy: Deploy) -> None:
 
 
 def test_an_autoscaled_pool_that_cannot_be_looked_up_stops_the_deployment(deploy: Deploy) -> None:
-    bounds = Autoscale(begin=2, min_count=1, max_count=8)
+    bounds = Autoscale(min_count=1, max_count=8)
     refused = {"getAgentPool": Refusal("Status=403 AuthorizationFailed")}
     with pytest.raises(Exception, match="AuthorizationFailed"):
         deploy(lambda: node_pool(autoscale=bounds).ready, answers=refused)
@@ -152,16 +153,19 @@ def test_an_autoscaled_pool_that_cannot_be_looked_up_stops_the_deployment(deploy
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        ({"node_count": 101}, "1 to 100 nodes; one placement group"),
-        ({"autoscale": Autoscale(begin=2, min_count=1, max_count=200)}, "1 to 100 nodes"),
-        ({"node_count": 301, "placement_group_limit": 300}, "1 to 300 nodes; one placement group"),
-        ({"placement_group_limit": 301}, "placement_group_limit is 301; Azure grants 100 to 300"),
-        ({"capacity_reservation_group_id": RESERVATION}, "Azure reserves no capacity for pools with InfiniBand"),
-        ({"zones": ("1", "2")}, "at most one zone; a fabric does not span zones"),
-        ({"os_sku": "Ubuntu2404"}, "os_sku is Ubuntu2404; the NIC drivers and AKS's API take Ubuntu, Ubuntu2204"),
+        ({"node_count": 101}, "node_count is 101; must be 100 or fewer with InfiniBand: one placement group"),
+        ({"autoscale": Autoscale(min_count=1, max_count=200)}, "autoscale.max_count is 200; must be 100 or fewer"),
+        ({"node_count": 301, "placement_group_limit": 300}, "must be 300 or fewer with InfiniBand"),
+        ({"placement_group_limit": 301}, "placement_group_limit is 301; must be from 100 to 300: Azure grants no more"),
+        (
+            {"capacity_reservation_group_id": RESERVATION},
+            "nor for pools with InfiniBand, which are one placement group",
+        ),
+        ({"zones": ("1", "2")}, "must be one zone at most with InfiniBand: a fabric does not span zones"),
+        ({"os_sku": "Ubuntu2404"}, "os_sku\n  Input should be 'Ubuntu', 'Ubuntu2204', 'AzureLinux'"),
         ({"size": "Standard_HX176rs", "gpu_driver": "operator"}, "gpu_driver is operator"),
-        ({"size": "Standard_ND96isr_MI300X_v5", "gpu_driver": "aks"}, "it must be operator or image or none"),
-        ({"size": "Standard_ND128isr_NDR_GB200_v6", "gpu_driver": "aks"}, "it must be operator or image or none"),
+        ({"size": "Standard_ND96isr_MI300X_v5", "gpu_driver": "aks"}, "must be operator or image or none for"),
+        ({"size": "Standard_ND128isr_NDR_GB200_v6", "gpu_driver": "aks"}, "must be operator or image or none for"),
     ],
 )
 @pytest.mark.field_report("A1", "A3b", "A9")

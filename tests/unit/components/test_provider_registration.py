@@ -83,7 +83,7 @@ def test_a_hundred_pools_at_once_wait_for_one_registration_whatever_the_engines_
         # As `pulumi up --parallel 1`: Pulumi waits for the engine in four threads.
         asyncio.get_event_loop().set_default_executor(ThreadPoolExecutor(4))
         gate = pulumi.ResourceOptions(depends_on=[feature_registration().registered])
-        bounds = Autoscale(begin=2, min_count=1, max_count=8)
+        bounds = Autoscale(min_count=1, max_count=8)
         pools = [node_pool(f"hb{n}", "Standard_HB176rs_v4", opts=gate, autoscale=bounds) for n in range(100)]
         return pulumi.Output.all(*(pool.ready for pool in pools)).apply(made.extend)
 

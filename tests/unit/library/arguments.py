@@ -72,7 +72,7 @@ _GIVEN: Mapping[str, Callable[[], dict[str, Any]]] = {
     "Observability": lambda: {"pools": [pool()], "prometheus": "kube-prometheus", "timeout_seconds": SECONDS},
     "OrdinaryNodePool": lambda: {
         **PLACE,
-        "pool": OrdinaryPool(name="web", vm_size="Standard_D8s_v5", node_count=2),
+        "pool": OrdinaryPool(name="web", vm_size="Standard_D8s_v5", count=2),
     },
     "PeermemLoader": lambda: {"pools": [pool(gpu_driver="aks")], "namespace": "jobs", "timeout_seconds": SECONDS},
     "PoolTopology": lambda: {"pool": pool(), "levels": ("ib/torset",)},

@@ -7,7 +7,8 @@ from typing import Any, get_args
 
 import pytest
 from aks_infiniband import SettingsError, load
-from aks_infiniband.azure.arguments import Autoscale, Machines, OrdinaryPool, SystemPool
+from aks_infiniband.azure.arguments import SystemPool
+from aks_infiniband.azure.machines import Autoscale, Machines, OrdinaryPool
 from aks_infiniband.facts.baselines import GivenThreshold
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.pool import Pool
@@ -22,7 +23,6 @@ from tests.unit.components.stack_files import changed, pool
 
 H100 = {"name": "a", "size": SIZES["Standard_ND96isr_H100_v5"], "gpu_driver": "operator"}
 ORDINARY = {"name": "a", "vm_size": "Standard_D8s_v5"}
-BOUNDS = {"min_count": 1, "max_count": 2}
 SECTIONS: list[tuple[Callable[..., Any], str, dict[str, Any], float, float]] = [
     (Waits, "poll_seconds", {}, 0.1, 3600),
     (Waits, "stable_seconds", {}, 0, 86400),
@@ -31,13 +31,12 @@ SECTIONS: list[tuple[Callable[..., Any], str, dict[str, Any], float, float]] = [
     (ValidationOptions, "tries", {}, 1, 3),
     (DriverUpgrade, "drain_timeout_seconds", {}, 0, 86400),
     (SystemPool, "count", {}, 1, 1000),
-    (Autoscale, "begin", BOUNDS, 1, 1000),
-    (Autoscale, "min_count", {"begin": 1, "max_count": 2}, 1, 1000),
+    (Autoscale, "min_count", {"max_count": 2}, 1, 1000),
+    (Machines, "os_disk_size_gb", {}, 30, 2048),
+    (OrdinaryPool, "count", ORDINARY, 1, 1000),
 ]
 ARGUMENTS: list[tuple[Callable[..., Any], str, dict[str, Any], float, float]] = [
     (WaitArgs, "timeout_seconds", {}, 1, 86400),
-    (Machines, "os_disk_size_gb", {}, 30, 2048),
-    (OrdinaryPool, "node_count", ORDINARY, 1, 1000),
     (Pool, "node_count", H100, 1, 1000),
 ]
 

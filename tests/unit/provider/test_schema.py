@@ -9,6 +9,7 @@ from typing import Any, get_args
 import pytest
 from aks_infiniband.access import kubeconfig
 from aks_infiniband.azure import arguments as azure
+from aks_infiniband.azure import machines
 from aks_infiniband.facts import kubernetes, releases
 from aks_infiniband.facts.catalog import machine
 from aks_infiniband.observability import documents
@@ -58,9 +59,9 @@ LITERALS: dict[type[StrEnum], Any] = {
     enumerations.SupportPlan: kubernetes.SupportPlan,
     enumerations.OutboundType: azure.OutboundType,
     enumerations.Login: kubeconfig.Login,
-    enumerations.OsDiskType: azure.OsDiskType,
+    enumerations.OsDiskType: machines.OsDiskType,
     enumerations.OsSku: machine.OsSku,
-    enumerations.Priority: azure.Priority,
+    enumerations.Priority: machines.Priority,
     enumerations.ValidationMode: ValidationOptions.model_fields["mode"].annotation,
     enumerations.Unread: ValidationOptions.model_fields["error_counters"].annotation,
     enumerations.Sweep: ValidationOptions.model_fields["sweep"].annotation,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, Union, cast, get_args, get_origin
 
 from aks_infiniband.azure import arguments
 from aks_infiniband.facts import rules
@@ -58,6 +58,11 @@ EXAMPLES: Final[dict[Matching, list[Any]]] = {
     arguments.TAG_VALUE: ["another"],
 }
 """By the rule that a text follows, texts that follow it. A setting with a new rule needs an example here."""
+_PLAIN: Final[dict[Any, tuple[Any, ...]]] = {
+    bool: (True, False),
+    IPv4Network: ("172.29.0.0/16", "10.99.0.0/16", "10.224.0.0/13", "10.225.0.0/16", "20.20.0.0/16"),
+    IPv4Address: ("192.168.0.1",),
+}
 
 
 def legal_values(model: type[BaseModel], name: str) -> Iterator[Any]:
@@ -81,16 +86,17 @@ def _of(annotation: Any, metadata: list[Any]) -> Iterator[Any]:
         yield from ([value] for value in _of(members[0], []))
     elif origin is dict:
         yield from _mappings(*members)
-    elif annotation is bool:
-        yield from (True, False)
-    elif annotation in (int, float):
+    else:
+        yield from _one(annotation, metadata)
+
+
+def _one(annotation: Any, metadata: list[Any]) -> Iterator[Any]:
+    if annotation in (int, float):
         yield from _numbers(metadata, annotation)
     elif annotation is str:
         yield from _texts(metadata)
-    elif annotation is IPv4Network:
-        yield from ("172.29.0.0/16", "10.99.0.0/16", "10.224.0.0/13", "10.225.0.0/16", "20.20.0.0/16")
-    elif annotation is IPv4Address:
-        yield "192.168.0.1"
+    elif annotation in _PLAIN:
+        yield from _PLAIN[annotation]
     elif isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield from sections(annotation)
     else:
@@ -113,14 +119,18 @@ def _mappings(key: Any, value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _numbers(metadata: list[Any], kind: type) -> Iterator[Any]:
-    least, most = 1.0, 1000.0
+    least: Any = 1.0
+    most: Any = 1000.0
     for part in _parts(metadata):
         if isinstance(part, Interval):
-            least, most = part.ge if part.ge is not None else (part.gt or 0) + 1, part.le or part.lt or most
+            least, most = (
+                part.ge if part.ge is not None else cast("float", part.gt or 0) + 1,
+                part.le or part.lt or most,
+            )
         elif isinstance(part, Ge | Gt):
-            least = float(part.ge if isinstance(part, Ge) else part.gt)
+            least = part.ge if isinstance(part, Ge) else part.gt
         elif isinstance(part, Le | Lt):
-            most = float(part.le if isinstance(part, Le) else part.lt)
+            most = part.le if isinstance(part, Le) else part.lt
     for value in (least, least + 1, least + 2, (least + most) // 2, most):
         yield kind(value)
 

@@ -6,6 +6,9 @@ setting that none of them takes, or that reaches nothing, fails by its name.
 
 import base64
 import copy
+import json
+import re
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +16,6 @@ from typing import Any, Final
 import pytest
 import yaml
 from aks_infiniband import RdmaCluster, RdmaClusterArgs, SettingsError, load
-from aks_infiniband.access import kubeconfig
 from aks_infiniband.stack.settings.mistakes import model_in
 from aks_infiniband.stack.settings.model import Settings
 from pydantic import BaseModel
@@ -140,39 +142,63 @@ def _is_legal(configuration: Configuration) -> bool:
     return True
 
 
+def _in_order(request: dict[str, Any]) -> dict[str, Any]:
+    """A request without what differs from run to run: its place in the source, and the order of what it waits for."""
+    waits = {
+        "dependencies": sorted(request.get("dependencies", [])),
+        "propertyDependencies": {
+            key: sorted(value.get("urns", [])) for key, value in request.get("propertyDependencies", {}).items()
+        },
+    }
+    return {**request, **waits, "sourcePosition": None, "stackTrace": None}
+
+
 SETTINGS = list(settings())
 MOST_VARIANTS = 12
 """Of one setting. The first that changes a request is enough."""
-_WITHOUT: Final[dict[str, Any]] = {}
+_HASH: Final = re.compile(r"-[0-9a-f]{8}(?![0-9a-f])")
+"""The end of a validation's name. It changes with every setting of a pool, so a setting that changes nothing else would
+seem to reach the engine.
+"""
+_WITHOUT: Final[dict[str, str]] = {}
 """By stack, what it asks for as it stands: computed once."""
 
 
 @pytest.fixture
-def asked(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> Callable[[Configuration], Any]:
+def asked(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> Callable[[Configuration], str]:
     """Everything that the engine is asked for by a stack file, where kubelogin is on the PATH."""
-    monkeypatch.setattr(kubeconfig.shutil, "which", lambda name: f"/usr/local/bin/{name}")
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/local/bin/{name}")
 
-    def run(configuration: Configuration) -> Any:
-        stack = load(configuration)
+    login = base64.b64encode(TWO_CONTEXTS.read_bytes()).decode()
+    answers = {"listManagedClusterUserCredentials": {"kubeconfigs": [{"name": "user", "value": login}]}}
 
+    def run(configuration: Configuration) -> str:
         def program() -> Any:
-            cluster = RdmaCluster("rdma", args=RdmaClusterArgs(stack=stack))
+            cluster = RdmaCluster("rdma", args=RdmaClusterArgs(stack=load(configuration)))
             return cluster.pools, cluster.sample_jobs
 
-        feature = all(pool.size.placement_feature for pool in stack.pools)
-        login = base64.b64encode(TWO_CONTEXTS.read_bytes()).decode()
-        answers = {"listManagedClusterUserCredentials": {"kubeconfigs": [{"name": "user", "value": login}]}}
+        feature = all(pool.size.placement_feature for pool in load(configuration).pools)
         made = deploy(program, feature_states=["Registered" if feature else "NotRegistered"], answers=answers)
-        return made.result, made.reads, [each.request for each in made.registrations]
+        requests = {each.urn: _in_order(each.request) for each in made.registrations}
+        text = json.dumps([made.result, sorted(made.reads), requests], default=str, sort_keys=True)
+        return _HASH.sub("-hash", text)
 
     return run
+
+
+@pytest.mark.parametrize("title", STACKS)
+def test_the_same_stack_asks_the_engine_for_the_same(asked: Callable[[Configuration], str], title: str) -> None:
+    """Or every setting would seem to change something."""
+    first = asked(STACKS[title])
+    assert asked(STACKS[title]) == first
+    _WITHOUT[title] = first
 
 
 @pytest.mark.parametrize(
     ("model", "name", "place"), SETTINGS, ids=[".".join(map(str, place)) for _, _, place in SETTINGS]
 )
 def test_a_setting_off_its_default_changes_what_the_engine_is_asked_for(
-    asked: Callable[[Configuration], Any], model: type[BaseModel], name: str, place: Place
+    asked: Callable[[Configuration], str], model: type[BaseModel], name: str, place: Place
 ) -> None:
     tried = list[str]()
     for title, variant in variants(model, name, place):

@@ -105,7 +105,7 @@ class PoolReading:
 
     @property
     def os_sku(self) -> OsSku:
-        return self.given.os_sku or "Ubuntu"
+        return self.given.os_sku
 
     @property
     def placement_group_limit(self) -> int:

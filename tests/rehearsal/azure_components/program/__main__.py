@@ -6,7 +6,7 @@ from typing import Any
 
 import pulumi
 import pulumi_kubernetes as kubernetes
-from aks_infiniband.azure.arguments import Access, ApiServer, Autoscale, Cluster, ClusterNetwork, Machines, OrdinaryPool
+from aks_infiniband.azure.arguments import Access, ApiServer, Cluster, ClusterNetwork
 from aks_infiniband.azure.cluster import AksCluster, AksClusterArgs
 from aks_infiniband.azure.feature import (
     FeatureAbsence,
@@ -14,6 +14,7 @@ from aks_infiniband.azure.feature import (
     FeatureRegistration,
     FeatureRegistrationArgs,
 )
+from aks_infiniband.azure.machines import Autoscale, Machines, OrdinaryPool
 from aks_infiniband.azure.node_pool import (
     InfinibandNodePool,
     InfinibandNodePoolArgs,
@@ -35,21 +36,21 @@ def section(name: str) -> Any:
 
 def make_pool(name: str, given: dict[str, Any], opts: pulumi.ResourceOptions) -> InfinibandNodePool | OrdinaryNodePool:
     count, bounds = given.pop("count"), given.pop("autoscale", None)
-    described = {"name": name, "node_count": count, "taints": tuple(given.pop("taints", ()))}
+    taints = tuple(given.pop("taints", ()))
     place: dict[str, Any] = {
         "resource_group_name": cluster.resource_group_name,
         "cluster_name": cluster.cluster_name,
         "subnet_id": cluster.subnet_id,
         "kubernetes_version": config.get("kubernetes"),
     }
-    autoscale = bounds and Autoscale(begin=count, min_count=bounds["minCount"], max_count=bounds["maxCount"])
+    autoscale = bounds and Autoscale.model_validate(bounds)
     if "size" in given:
-        pool = Pool(size=SIZES[given.pop("size")], gpu_driver=given.pop("gpu_driver"), **described)
+        size, driver = SIZES[given.pop("size")], given.pop("gpu_driver")
+        pool = Pool(name=name, node_count=count, taints=taints, size=size, gpu_driver=driver)
         machines = Machines(autoscale=autoscale, **given)
         return InfinibandNodePool(name, args=InfinibandNodePoolArgs(pool=pool, machines=machines, **place), opts=opts)
-    ordinary = OrdinaryPool(vm_size=given.pop("vm_size"), priority=given.pop("priority", "Regular"), **described)
-    machines = Machines(autoscale=autoscale, **given)
-    return OrdinaryNodePool(name, args=OrdinaryNodePoolArgs(pool=ordinary, machines=machines, **place), opts=opts)
+    ordinary = OrdinaryPool(name=name, count=count, taints=taints, autoscale=autoscale, **given)
+    return OrdinaryNodePool(name, args=OrdinaryNodePoolArgs(pool=ordinary, **place), opts=opts)
 
 
 cluster = AksCluster(

@@ -26,8 +26,6 @@ ARGUMENTS_FOR_PYTHON: Final[Mapping[str, set[str]]] = {
 }
 """Arguments that they do not get; the page says why."""
 MADE_OF_INPUTS: Final[Mapping[str, set[str]]] = {
-    "InfinibandNodePool": {"machines"},
-    "OrdinaryNodePool": {"machines"},
     "NicClusterPolicy": {"policies"},
     "NicNodePolicy": {"policies"},
     "DeviceConfig": {"options"},

@@ -2,7 +2,8 @@
 
 from typing import Any, Final
 
-from aks_infiniband.azure.arguments import Autoscale, Cluster, Machines, OrdinaryPool
+from aks_infiniband.azure.arguments import Cluster
+from aks_infiniband.azure.machines import Machines, OrdinaryPool
 
 from tests.unit.provider.parity.parts import ND, WAITS, Pair
 
@@ -16,28 +17,41 @@ _PLACE: Final[Pair] = (
         "kubernetes_version": "1.35",
     },
 )
-_MACHINES: Final[Pair] = (
-    {
-        "autoscale": {"minCount": 1.0, "maxCount": 4.0, "begin": 2.0},
-        "labels": {"team": "a"},
-        "maxPods": 110.0,
-        "osSku": "AzureLinux",
-        "osDiskSizeGb": 256.0,
-        "osDiskType": "Ephemeral",
-        "nodeImageSnapshotId": "/snapshot",
-        "zones": ["1"],
-    },
-    {
-        "autoscale": Autoscale(min_count=1, max_count=4, begin=2),
-        "labels": {"team": "a"},
-        "max_pods": 110,
-        "os_sku": "AzureLinux",
-        "os_disk_size_gb": 256,
-        "os_disk_type": "Ephemeral",
-        "node_image_snapshot_id": "/snapshot",
-        "zones": ("1",),
-    },
-)
+_MACHINES: Final = {
+    "autoscale": {"minCount": 1.0, "maxCount": 4.0},
+    "labels": {"team": "a"},
+    "kubernetesVersion": "1.34",
+    "maxPods": 110.0,
+    "osSku": "AzureLinux",
+    "osDiskSizeGb": 256.0,
+    "osDiskType": "Ephemeral",
+    "nodeImageSnapshotId": (
+        "/subscriptions/00000000-0000-0000-0000-0000000000aa/resourceGroups/g/providers/"
+        "Microsoft.ContainerService/snapshots/s"
+    ),
+    "zones": ["1"],
+}
+_ORDINARY: Final = {
+    **_MACHINES,
+    "name": "web",
+    "vmSize": "Standard_D8s_v5",
+    "count": 3.0,
+    "taints": ["a=b:NoSchedule"],
+    "priority": "Spot",
+    "capacityReservationGroupId": (
+        "/subscriptions/00000000-0000-0000-0000-0000000000aa/resourceGroups/g/providers/"
+        "Microsoft.Compute/capacityReservationGroups/c"
+    ),
+}
+
+
+def _whole(given: Any) -> Any:
+    """As a stack file has it: the engine hands numbers over as floats."""
+    if isinstance(given, dict):
+        return {key: _whole(value) for key, value in given.items()}
+    return int(given) if isinstance(given, float) else given
+
+
 _SYSTEM: Final = {"vmSize": "Standard_D16s_v5", "count": 3, "zones": ["1", "2"]}
 _CLUSTER: Final = {
     "kubernetesVersion": "1.35",
@@ -80,36 +94,29 @@ TWICE: Final[dict[str, Any]] = {
     ),
     "FeatureAbsence": ({}, dict),
     "InfinibandNodePool": (
-        {**_PLACE[0], **_MACHINES[0], "tags": {"team": "a"}, "pool": ND[0], "placementGroupLimit": 200.0},
+        {
+            **_PLACE[0],
+            "machines": _MACHINES,
+            "begin": 3.0,
+            "tags": {"team": "a"},
+            "pool": ND[0],
+            "placementGroupLimit": 200.0,
+        },
         lambda: {
             **_PLACE[1],
-            "machines": Machines(**_MACHINES[1]),
+            "machines": Machines.model_validate(_whole(_MACHINES)),
+            "begin": 3,
             "tags": {"team": "a"},
             "pool": ND[1],
             "placement_group_limit": 200,
         },
     ),
     "OrdinaryNodePool": (
-        {
-            **_PLACE[0],
-            **_MACHINES[0],
-            "tags": {"team": "a"},
-            "capacityReservationGroupId": "/reservation",
-            "pool": {
-                "name": "web",
-                "vmSize": "Standard_D8s_v5",
-                "count": 3.0,
-                "taints": ["a=b:NoSchedule"],
-                "priority": "Spot",
-            },
-        },
+        {**_PLACE[0], "tags": {"team": "a"}, "pool": _ORDINARY},
         lambda: {
             **_PLACE[1],
-            "machines": Machines(**_MACHINES[1], capacity_reservation_group_id="/reservation"),
             "tags": {"team": "a"},
-            "pool": OrdinaryPool(
-                name="web", vm_size="Standard_D8s_v5", node_count=3, taints=("a=b:NoSchedule",), priority="Spot"
-            ),
+            "pool": OrdinaryPool.model_validate(_whole(_ORDINARY)),
         },
     ),
 }

@@ -1,31 +1,22 @@
 """The GPUs of pools: who owns their driver, and how HCAs reach them. What AMD's operator asks for has its own topic."""
 
 from collections.abc import Iterator
-from typing import Final
 
+from aks_infiniband.azure import fabric
 from aks_infiniband.facts.catalog.machine import by_dma_buf
 from aks_infiniband.facts.systems import systems_of
 from aks_infiniband.stack.settings.consistency.images import architecture
 from aks_infiniband.stack.settings.mistakes import Mistake, wrong
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, unlike_the_first
 
-_NOT_FROM_AKS: Final = {
-    "amd": "AKS has no driver for AMD's GPUs",
-    "nvidia": "AKS's own install is newer than what this release has seen (Azure/aks-gpu pull request 170)",
-}
-"""By vendor, why AKS cannot own the driver where it cannot."""
-
 
 def _owner(pool: PoolReading) -> Iterator[Mistake]:
     if not pool.infiniband or pool.gpu_driver == "none":
         return
-    path, owner, gpus = pool.path("gpuDriver"), pool.gpu_driver, pool.size.accelerator
-    if gpus is None:
-        yield wrong(path, owner, f"must be none: {pool.given.vm_size} has no GPUs; leave it out")
-    elif owner not in pool.size.gpu_driver_owners:
-        reason = f"must be {' or '.join(pool.size.gpu_driver_owners)} for {gpus.model}"
-        yield wrong(path, owner, f"{reason}: {_NOT_FROM_AKS[gpus.vendor]}" if owner == "aks" else reason)
-    elif not gpus.dma_buf and pool.nic_driver == "inbox":
+    owner, gpus = pool.gpu_driver, pool.size.accelerator
+    if reason := fabric.gpu_driver(owner, pool.size):
+        yield wrong(pool.path("gpuDriver"), owner, reason)
+    elif gpus is not None and not gpus.dma_buf and pool.nic_driver == "inbox":
         reason = (
             f"must be doca-ofed for {gpus.model}: the inbox driver reaches GPUs by DMA-BUF, which needs newer ones, "
             "and every message would go through the host's memory"

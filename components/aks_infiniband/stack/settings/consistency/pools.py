@@ -4,25 +4,14 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Final
 
+from aks_infiniband.azure import fabric
 from aks_infiniband.facts.catalog.machine import GPU_OPERATOR_OFF, keeps_gpu_operator_off
-from aks_infiniband.facts.pool import MOST_NODES_OF_ALL, MOST_POOLS, NOT_RESERVED
+from aks_infiniband.facts.pool import MOST_NODES_OF_ALL, MOST_POOLS
 from aks_infiniband.stack.settings.mistakes import Mistake, wrong
+from aks_infiniband.stack.settings.pools import IN_AZURE_ONLY, INFINIBAND_ONLY
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, listed_once
 
-_AZURE_ONLY: Final = (
-    "kubernetes_version",
-    *("autoscale", "labels", "max_pods", "os_sku", "os_disk_size_gb", "os_disk_type", "node_image_snapshot_id"),
-    *("capacity_reservation_group_id", "priority", "zones"),
-)
-_INFINIBAND_ONLY: Final = (
-    *("mode", "nic_driver", "gpu_driver", "gpu_device_plugin", "gpu_direct"),
-    *("ipoib_devices", "nccl_topology", "images"),
-)
 _SPOT_TAINT: Final = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
-_UNRESERVED: Final = (
-    "must be left out: Azure reserves no capacity for {size}, nor for pools with InfiniBand, which are one placement "
-    "group. Ask for quota in a region that has the machines, make the pool early, and keep it"
-)
 _ACROSS: Final = (
     "must be 2 or more, because a pool is validated across its nodes; or set aks-infiniband:validation mode to off"
 )
@@ -109,38 +98,28 @@ def _lonely_at_times(pool: PoolReading) -> Iterator[Mistake]:
         yield wrong(pool.path("autoscale", "minCount"), bounds.min_count, _ACROSS)
 
 
-def _group(limit: int) -> str:
-    return (
-        f"must be {limit} or fewer with InfiniBand: one placement group, and so one fabric, takes no more. Split the "
-        "machines into several pools, each on a fabric of its own; or have Azure raise the subscription's limit by a "
-        "support request, and set aks-infiniband:cluster placementGroupLimit to it"
-    )
-
-
 def _one_group(pool: PoolReading) -> Iterator[Mistake]:
-    limit = pool.placement_group_limit
-    if pool.infiniband and pool.given.count > limit:
-        yield wrong(pool.path("count"), pool.given.count, _group(limit))
+    reason = fabric.nodes(pool.given.count, pool.placement_group_limit) if pool.infiniband else None
+    if reason:
+        yield wrong(pool.path("count"), pool.given.count, reason)
 
 
 def _one_group_at_most(pool: PoolReading) -> Iterator[Mistake]:
-    bounds, limit = pool.given.autoscale, pool.placement_group_limit
-    if bounds is not None and pool.infiniband and bounds.max_count > limit:
-        yield wrong(pool.path("autoscale", "maxCount"), bounds.max_count, _group(limit))
+    bounds = pool.given.autoscale if pool.infiniband else None
+    if bounds is not None and (reason := fabric.nodes(bounds.max_count, pool.placement_group_limit)):
+        yield wrong(pool.path("autoscale", "maxCount"), bounds.max_count, reason)
 
 
 def _unreserved(pool: PoolReading) -> Iterator[Mistake]:
     group = pool.given.capacity_reservation_group_id
-    if group is not None and (pool.infiniband or NOT_RESERVED.match(pool.given.vm_size)):
-        reason = _UNRESERVED.format(size=pool.given.vm_size)
+    if reason := fabric.reservation(group, pool.given.vm_size, infiniband=pool.infiniband):
         yield wrong(pool.path("capacityReservationGroupId"), group, reason)
 
 
 def _zones(pool: PoolReading) -> Iterator[Mistake]:
     zones = pool.given.zones
     yield from listed_once(pool.path("zones"), zones)
-    if pool.infiniband and len(set(zones)) > 1:
-        reason = "must be one zone at most with InfiniBand: a fabric does not span zones; give each zone its own pool"
+    if pool.infiniband and (reason := fabric.zones(zones)):
         yield wrong(pool.path("zones"), list(zones), reason)
 
 
@@ -155,7 +134,7 @@ def _spot(pool: PoolReading) -> Iterator[Mistake]:
 
 def _ordinary(pool: PoolReading) -> Iterator[Mistake]:
     if not pool.infiniband:
-        for key, value in pool.given.given(*_INFINIBAND_ONLY):
+        for key, value in pool.given.given(*INFINIBAND_ONLY):
             reason = "says nothing for a pool with infiniband: false: leave it out"
             yield wrong(pool.path(key), value, reason)
 
@@ -180,7 +159,7 @@ def _listed(pool: PoolReading) -> Iterator[Mistake]:
 
 def _azure_only(pool: PoolReading) -> Iterator[Mistake]:
     if pool.stack.in_existing:
-        for key, value in pool.given.given(*_AZURE_ONLY):
+        for key, value in pool.given.given(*IN_AZURE_ONLY):
             reason = "is for pools that are made in Azure, and this one is in an existing cluster: leave it out"
             yield wrong(pool.path(key), value, reason)
 

@@ -1,0 +1,60 @@
+"""The rules of a pool that is one InfiniBand fabric, each once. A stack file tells every broken rule at its key, and
+the component ends with the first. A rule answers with the reason, after "KEY is VALUE; ", or with None.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize
+from aks_infiniband.facts.pool import LARGEST_PLACEMENT_GROUP, NOT_RESERVED, PLACEMENT_GROUP_LIMIT
+
+_NOT_FROM_AKS: Final = {
+    "amd": "AKS has no driver for AMD's GPUs",
+    "nvidia": "AKS's own install is newer than what this release has seen (Azure/aks-gpu pull request 170)",
+}
+"""By vendor, why AKS cannot own the driver if it cannot."""
+
+
+def placement_group_limit(limit: int) -> str | None:
+    """What Azure grants to a subscription."""
+    if PLACEMENT_GROUP_LIMIT <= limit <= LARGEST_PLACEMENT_GROUP:
+        return None
+    return f"must be from {PLACEMENT_GROUP_LIMIT} to {LARGEST_PLACEMENT_GROUP}: Azure grants no more"
+
+
+def nodes(count: int, limit: int) -> str | None:
+    """One placement group, and so one fabric, takes so many machines. limit: what the subscription was granted."""
+    if count <= limit:
+        return None
+    return (
+        f"must be {limit} or fewer with InfiniBand: one placement group, and so one fabric, takes no more. Split the "
+        "machines into several pools, each on a fabric of its own; or have Azure raise the subscription's limit by a "
+        "support request, and set aks-infiniband:cluster placementGroupLimit to it"
+    )
+
+
+def zones(given: Sequence[str]) -> str | None:
+    """A fabric is in one zone."""
+    if len(set(given)) <= 1:
+        return None
+    return "must be one zone at most with InfiniBand: a fabric does not span zones; give each zone its own pool"
+
+
+def reservation(group: str | None, vm_size: str, *, infiniband: bool) -> str | None:
+    """Azure reserves no capacity for placement groups, nor for sizes that stand in them."""
+    if group is None or not (infiniband or NOT_RESERVED.match(vm_size)):
+        return None
+    return (
+        f"must be left out: Azure reserves no capacity for {vm_size}, nor for pools with InfiniBand, which are one "
+        "placement group. Ask for quota in a region that has the machines, make the pool early, and keep it"
+    )
+
+
+def gpu_driver(owner: GpuDriver, size: MachineSize) -> str | None:
+    """Who can own the driver of the size's GPUs."""
+    if owner in size.gpu_driver_owners:
+        return None
+    if size.accelerator is None:
+        return f"must be none: {size.name} has no GPUs; leave it out"
+    reason = f"must be {' or '.join(size.gpu_driver_owners)} for {size.accelerator.model}"
+    return f"{reason}: {_NOT_FROM_AKS[size.accelerator.vendor]}" if owner == "aks" else reason

@@ -1,0 +1,79 @@
+"""Inputs that are a section of a stack file: their keys, types and texts are the section's own."""
+
+from collections.abc import Callable
+from enum import StrEnum
+from ipaddress import IPv4Address, IPv4Network
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, Literal, NotRequired, TypeVar, Union, get_args, get_origin
+
+from pulumi.provider.experimental.util import camel_case
+
+from aks_infiniband.handwritten.section import Section
+from aks_infiniband.provider import enumerations
+
+_Inputs = TypeVar("_Inputs", bound=type)
+_SECTIONS: Final[dict[type[Section], Any]] = {}
+"""By section, the inputs that describe it."""
+SECTION_OF: Final[dict[str, type[Section]]] = {}
+"""By the name of its inputs, the section."""
+
+
+def describes(section: type[Section]) -> Callable[[_Inputs], _Inputs]:
+    """Give a TypedDict without keys the keys of a section, as Pulumi's reader takes them: enumerations in place of
+    literals, no unions. Sections within it are described before.
+    """
+
+    def declare(inputs: _Inputs) -> _Inputs:
+        fields = section.model_fields
+        inputs.__annotations__ = {
+            name: _type(field.annotation) if field.is_required() else NotRequired[_type(field.annotation)]
+            for name, field in fields.items()
+        }
+        required = frozenset(name for name, field in fields.items() if field.is_required())
+        inputs.__required_keys__ = required  # type: ignore[attr-defined]  # of a TypedDict
+        inputs.__optional_keys__ = frozenset(fields) - required  # type: ignore[attr-defined]  # the same
+        inputs.__doc__ = inputs.__doc__ or section.__doc__
+        _SECTIONS[section], SECTION_OF[inputs.__name__] = inputs, section
+        return inputs
+
+    return declare
+
+
+def texts_of(section: type[Section]) -> dict[str, str]:
+    """By its name in the schema, the text of each field, with its default if the text does not tell it. A section that
+    says itself what it is needs no text in the field.
+    """
+    return {
+        camel_case(name): _text(field.description or field.annotation.__doc__, field.default)
+        for name, field in section.model_fields.items()
+    }
+
+
+def _text(text: str | None, default: Any) -> str:
+    plain = " ".join((text or "").split())
+    if "Default: " in plain or not isinstance(default, bool | int | float | str | IPv4Network | IPv4Address):
+        return plain
+    return f"{plain} Default: {str(default).lower() if isinstance(default, bool) else default}."
+
+
+def _type(annotation: Any) -> Any:
+    origin, members = get_origin(annotation), [each for each in get_args(annotation) if each is not NoneType]
+    if origin is Annotated or (origin in (Union, UnionType) and len(members) == 1):
+        return _type(members[0])
+    if origin is Literal:
+        return _enumeration(frozenset(members))
+    if origin is tuple:
+        return list[_type(members[0])]  # type: ignore[misc]  # made at run time
+    if origin is dict:
+        return dict[str, _type(members[1])]  # type: ignore[misc]  # made at run time
+    if annotation in (IPv4Address, IPv4Network):
+        return str
+    return _SECTIONS.get(annotation, annotation)
+
+
+def _enumeration(values: frozenset[Any]) -> type:
+    """The enumeration with these values. Raises LookupError if there is none."""
+    for each in vars(enumerations).values():
+        if isinstance(each, type) and issubclass(each, StrEnum) and values == {*each}:
+            return each
+    raise LookupError(f"no enumeration of provider/enumerations.py has the values {sorted(values)}")
