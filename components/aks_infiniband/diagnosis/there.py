@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import httpx2
 
-from aks_infiniband.diagnosis.collect import connect
 from aks_infiniband.diagnosis.view import Object
 from aks_infiniband.resources.metadata import PART_OF
 
@@ -60,6 +59,8 @@ def there(
 
     What cannot be read within the limit is named in `unread`.
     """
+    from aks_infiniband.diagnosis.collect import connect  # noqa: PLC0415  a client takes long to load
+
     try:
         client = connect(kubeconfig, request_seconds=limit_seconds)
         looking = _Looking(http=client._client._client, deadline=time.monotonic() + limit_seconds)

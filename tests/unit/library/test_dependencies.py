@@ -14,8 +14,8 @@ from packaging.utils import canonicalize_name
 PACKAGES = {"aks-infiniband": aks_infiniband, "aks-infiniband-cli": aks_infiniband_cli}
 IN_PODS_ONLY = {"torch"}
 """Packages that the sample's image has. The library itself never imports them."""
-PART_OF_ANOTHER = {"pydantic_core", "markupsafe"}
-"""Packages that pydantic and jinja2 bring, in the versions that they work with."""
+PART_OF_ANOTHER = {"pydantic_core", "markupsafe", "grpc"}
+"""Packages that pydantic, jinja2 and pulumi bring, in the versions that they work with."""
 
 
 def imported(path: Path) -> set[str]:

@@ -29,7 +29,7 @@ EXAMPLES: Final[dict[Matching, list[Any]]] = {
     rules.namespace: ["another"],
     rules.object_id: ["01234567-89ab-cdef-0123-456789abcdef", "fedcba98-89ab-cdef-0123-456789abcdef"],
     rules.interface_name: ["ibP259p0s0"],
-    rules.pci_id: ["101e"],
+    rules.pci_id: ["101c"],
     rules.chart_repository: ["https://charts.example.com/nvidia"],
     rules.chart_location: ["https://charts.example.com/nvidia"],
     rules.image_registry: ["mirror.azurecr.io/nvidia"],

@@ -52,7 +52,7 @@ def pools(*more: Mapping[str, Any]) -> list[dict[str, Any]]:
 def slower(configuration: Configuration) -> Configuration:
     """With a pool of the described size, whose links are not the fastest that its adapter has."""
     size = configuration["aks-infiniband:sizes"][OWN_SIZE]
-    size["infiniband"] = {**size["infiniband"], "generation": "NDR"}
+    size["infiniband"] = {**size["infiniband"], "generation": "HDR"}
     return {**configuration, "aks-infiniband:pools": pools({"vmSize": OWN_SIZE})}
 
 
@@ -184,6 +184,9 @@ NOT_BY_ITSELF: Final = {
     "pools.*.infiniband": "a rule reads it; a size allows one value only, and what is asked for follows from the size",
     "sizes.*.vcpus": "`preflight` counts them against the quota",
     "sizes.*.memoryGib": "the rehearsal's machines have it",
+    "sizes.*.accelerator.model": "tells V100, which has no DMA-BUF; the rehearsal's machines have it",
+    "sizes.*.accelerator.memoryGb": "the rehearsal's machines have it",
+    "regions": "rules read it; the location and the zones that it allows are asked for",
     "sizes.*.series": "`preflight` finds the quota by it",
 }
 """Settings that are not asked for by themselves, each with where it acts. One that is asked for may not stand here."""
