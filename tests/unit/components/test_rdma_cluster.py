@@ -7,7 +7,7 @@ import pulumi
 import pytest
 from aks_infiniband import RdmaCluster, RdmaClusterArgs, SettingsError, load
 
-from declared.pulumi_mocks import Deploy
+from declared.pulumi_mocks import Deploy, Refusal
 from tests.unit.components.rdma_programs import (
     CLUSTER,
     IN_AZURE,
@@ -245,3 +245,10 @@ def test_an_existing_cluster_gets_no_azure_resource_and_is_cleared_piece_by_piec
     assert not [resource for resource in deployment.registrations if resource.request.get("deletedWith")]
     for job in deployment.all(JOB):
         assert job.inputs["spec"]["template"]["spec"]["nodeSelector"] == {"example.com/fabric": "a"}
+
+
+def test_an_autoscaled_pool_of_a_stack_begins_with_its_count(deploy: Deploy) -> None:
+    bounds = {"minCount": 2, "maxCount": 4}
+    pool = {"name": "ndh100", "vmSize": "Standard_ND96isr_H100_v5", "count": 3, "autoscale": bounds}
+    new = {"getAgentPool": Refusal('Status=404 Code="NotFound"')}
+    assert deploy(program(pools=[pool]), answers=new).one(POOL).inputs["count"] == 3
