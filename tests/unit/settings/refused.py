@@ -84,6 +84,31 @@ CASES: dict[str, tuple[Any, str, str]] = {
         "amdGpuOperator.driverImage",
         "must be a repository of images",
     ),
+    "AMD's chart without GPUs of AMD": (
+        changed(amdGpuOperator={"chart": {"version": "v1.5.1"}}),
+        "amdGpuOperator.chart",
+        "says nothing: no pool has GPUs of AMD",
+    ),
+    "a DRA driver without an NVLink domain": (
+        changed(draDriver={"chart": {"version": "0.4.1"}}),
+        "draDriver.chart",
+        "no pool has GPUs that share an NVLink domain",
+    ),
+    "a burn-in without GPUs": (
+        changed(pools=[pool(vmSize="Standard_HB176rs_v4")], validation={"burnIn": 5}),
+        "validation.burnIn",
+        "says nothing: no pool has GPUs",
+    ),
+    "a burn-in that nothing runs": (
+        changed(validation={"mode": "off", "burnIn": 5}),
+        "validation.burnIn",
+        "says nothing with mode off",
+    ),
+    "a variable for GPUs that no pool has": (
+        changed(pools=[pool(vmSize="Standard_HB176rs_v4")], gpuOperator={"acceptVisibleDevicesEnvvar": True}),
+        "gpuOperator.acceptVisibleDevicesEnvvar",
+        "no pool has GPUs of NVIDIA",
+    ),
     "AMD's operator without GPUs of AMD": (
         changed(amdGpuOperator={"remediation": True}),
         "amdGpuOperator.remediation",

@@ -166,8 +166,8 @@ def _counting_up(schedule: str) -> str:
 
 
 class LightCheckSettings(Section):
-    """A check of idle nodes on a schedule, for pools of every mode but driver-only: links, error counters, and the
-    bandwidth of RDMA writes. A workload takes a node from it at once.
+    """A check of idle nodes on a schedule, for pools of every mode but dra and driver-only: links, error counters, and
+    the bandwidth of RDMA writes. A workload takes a node from it at once.
     """
 
     schedule: Annotated[str, rules.schedule, AfterValidator(_counting_up)]

@@ -114,5 +114,24 @@ def _gpu_driver_version(reading: Reading) -> Iterator[Mistake]:
         yield wrong(path, version, "says nothing: no pool has gpuDriver operator for GPUs of NVIDIA; leave it out")
 
 
-STACK = (_one_owner, _one_module, _one_system, _gpu_driver_version)
+def _without_effect(reading: Reading) -> Iterator[Mistake]:
+    """Settings for GPUs that no pool has. Nothing is said if a pool cannot be read."""
+    gpus = known(reading.infiniband_pools, lambda pool: pool.size.accelerator)
+    owned = known(reading.infiniband_pools, _owned)
+    domains = known(reading.infiniband_pools, lambda pool: pool.size.nvlink_domain > 1 and pool.gpu_driver != "none")
+    if len(owned) < len(reading.infiniband_pools) or not reading.infiniband_pools:
+        return
+    if not any(has for _, has in domains):
+        for key, value in reading.settings.dra_driver.given("chart", "values"):
+            reason = "says nothing: no pool has GPUs that share an NVLink domain (GB200, GB300); leave it out"
+            yield wrong(("draDriver", key), value or None, reason)
+    burn_in, envvar = reading.settings.validation.burn_in, reading.settings.gpu_operator.accept_visible_devices_envvar
+    if burn_in is not None and not any(accelerator for _, accelerator in gpus):
+        yield wrong(("validation", "burnIn"), burn_in, "says nothing: no pool has GPUs; leave it out")
+    if envvar and not any(so for _, so in owned):
+        reason = "says nothing: no pool has GPUs of NVIDIA whose driver somebody owns; leave it out"
+        yield wrong(("gpuOperator", "acceptVisibleDevicesEnvvar"), True, reason)
+
+
+STACK = (_one_owner, _one_module, _one_system, _gpu_driver_version, _without_effect)
 POOL = (_owner, _device_plugin, _gpu_direct)

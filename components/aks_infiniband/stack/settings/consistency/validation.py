@@ -50,7 +50,9 @@ def _burn_in(reading: Reading) -> Iterator[Mistake]:
     """Half of a validation's time is for the pods to meet, and the other measurements need theirs."""
     given = reading.settings.validation
     least = _BESIDE_BURN_IN + 2 * 60 * (given.burn_in or 0)
-    if given.burn_in is not None and given.timeout_seconds < least:
+    if given.burn_in is not None and given.mode == "off":
+        yield wrong(("validation", "burnIn"), given.burn_in, "says nothing with mode off; leave it out")
+    elif given.burn_in is not None and given.timeout_seconds < least:
         reason = f"needs timeoutSeconds of {least} at least, which is {given.timeout_seconds:g}"
         yield wrong(("validation", "burnIn"), given.burn_in, reason)
 
