@@ -84,14 +84,9 @@ CASES: dict[str, tuple[Any, str, str]] = {
         "amdGpuOperator.driverImage",
         "must be a repository of images",
     ),
-    "AMD's chart without GPUs of AMD": (
-        changed(amdGpuOperator={"chart": {"version": "v1.5.1"}}),
-        "amdGpuOperator.chart",
-        "says nothing: no pool has GPUs of AMD",
-    ),
     "a DRA driver without an NVLink domain": (
-        changed(draDriver={"chart": {"version": "0.4.1"}}),
-        "draDriver.chart",
+        changed(draDriver={"values": {"logVerbosity": "6"}}),
+        "draDriver.values",
         "no pool has GPUs that share an NVLink domain",
     ),
     "a burn-in without GPUs": (

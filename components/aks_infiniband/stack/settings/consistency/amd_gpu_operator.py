@@ -41,11 +41,11 @@ def _says_nothing(reading: Reading) -> Iterator[Mistake]:
     """Settings of what is not installed."""
     pools = known(reading.infiniband_pools, managed)
     if len(pools) == len(reading.pools) and not any(here for _, here in pools):
-        for key, value in reading.settings.amd_gpu_operator.given("chart", "values", "remediation", "device_config"):
+        for key, value in reading.settings.amd_gpu_operator.given("values", "remediation", "device_config"):
             reason = "says nothing: no pool has GPUs of AMD and a gpuDriver for them; leave it out"
             yield wrong((_PATH, key), value or None, reason)
     if len(pools) == len(reading.pools) and not _built(reading):
-        for key, value in reading.settings.cert_manager.given("chart", "values", "existing"):
+        for key, value in reading.settings.cert_manager.given("values", "existing"):
             reason = "says nothing: only a driver that AMD's operator builds needs cert-manager; leave it out"
             yield wrong(("certManager", key), value if isinstance(value, bool) else value or None, reason)
 

@@ -115,14 +115,14 @@ def _gpu_driver_version(reading: Reading) -> Iterator[Mistake]:
 
 
 def _without_effect(reading: Reading) -> Iterator[Mistake]:
-    """Settings for GPUs that no pool has. Nothing is said if a pool cannot be read."""
+    """Settings for GPUs that no pool has. A chart may be named for all stacks alike."""
     gpus = known(reading.infiniband_pools, lambda pool: pool.size.accelerator)
     owned = known(reading.infiniband_pools, _owned)
     domains = known(reading.infiniband_pools, lambda pool: pool.size.nvlink_domain > 1 and pool.gpu_driver != "none")
     if len(owned) < len(reading.infiniband_pools) or not reading.infiniband_pools:
         return
     if not any(has for _, has in domains):
-        for key, value in reading.settings.dra_driver.given("chart", "values"):
+        for key, value in reading.settings.dra_driver.given("values"):
             reason = "says nothing: no pool has GPUs that share an NVLink domain (GB200, GB300); leave it out"
             yield wrong(("draDriver", key), value or None, reason)
     burn_in, envvar = reading.settings.validation.burn_in, reading.settings.gpu_operator.accept_visible_devices_envvar
