@@ -41,6 +41,6 @@ def test_each_step_of_a_walk_is_where_the_page_says(step: tuple[str, str]) -> No
 
 
 def test_a_setting_and_a_figure_walk_through_few_files() -> None:
-    setting, figure = walks()
+    setting, property_, figure = walks()
 
-    assert (len(setting), len(figure)) == (9, 16)
+    assert (len(setting), len(property_), len(figure)) == (9, 2, 16)
