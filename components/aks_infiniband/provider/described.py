@@ -72,8 +72,12 @@ def _type(annotation: Any) -> Any:
 
 
 def _enumeration(values: frozenset[Any]) -> type:
-    """The enumeration with these values. Raises LookupError if there is none."""
-    for each in vars(enumerations).values():
-        if isinstance(each, type) and issubclass(each, StrEnum) and values == {*each}:
-            return each
-    raise LookupError(f"no enumeration of provider/enumerations.py has the values {sorted(values)}")
+    """The enumeration with these values. Raises LookupError if there is none, or more than one."""
+    kinds = [each for each in vars(enumerations).values() if isinstance(each, type) and issubclass(each, StrEnum)]
+    found = [each for each in kinds if values == {*each}]
+    if len(found) != 1:
+        names = ", ".join(each.__name__ for each in found) or "none"
+        raise LookupError(
+            f"one enumeration of provider/enumerations.py must have {sorted(values)}; these have: {names}"
+        )
+    return found[0]
