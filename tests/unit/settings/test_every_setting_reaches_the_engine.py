@@ -17,6 +17,7 @@ from typing import Any, Final
 import pytest
 import yaml
 from aks_infiniband import RdmaCluster, RdmaClusterArgs, SettingsError, Stack, load
+from aks_infiniband.operators import existing_gpu_operator
 from aks_infiniband.stack.settings.mistakes import model_in
 from aks_infiniband.stack.settings.model import Settings
 from pydantic import BaseModel
@@ -202,8 +203,18 @@ _WITHOUT: Final[dict[str, str]] = {}
 
 @pytest.fixture
 def asked(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> Callable[[Configuration], str]:
-    """Everything that the engine is asked for by a stack file, where kubelogin is on the PATH."""
+    """Everything that the engine is asked for by a stack file, if kubelogin is on the PATH, and the GPU Operator of an
+    existing cluster is ready.
+    """
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/local/bin/{name}")
+    spec = {
+        "driver": {"enabled": True, "rdma": {"enabled": True}},
+        "toolkit": {"enabled": True},
+        "daemonsets": {"tolerations": [{"operator": "Exists"}]},
+    }
+    ready = {"metadata": {"name": "cluster-policy"}, "spec": spec, "status": {"state": "ready"}}
+    monkeypatch.setattr(existing_gpu_operator, "look", lambda _: ([ready], []))
+    monkeypatch.setattr(existing_gpu_operator, "nodes_of", lambda _: [])
 
     login = base64.b64encode(TWO_CONTEXTS.read_bytes()).decode()
     answers = {"listManagedClusterUserCredentials": {"kubeconfigs": [{"name": "user", "value": login}]}}
