@@ -13,6 +13,7 @@ from aks_infiniband.facts.dranet import CLOUD, DEVICE_CLASS, DRIVER, HEALTH_PORT
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.hosts.node_daemon import NodeDaemonArgs, daemon_set_spec
 from aks_infiniband.resources import metadata
+from aks_infiniband.resources.admission import METADATA_STAYS, NODE, bound_policies, match_constraints, of_account
 from aks_infiniband.resources.options import child_options, timeout_annotation
 from aks_infiniband.resources.registry import SOURCES, Registry
 
@@ -90,6 +91,61 @@ def rules() -> list[dict[str, Any]]:
     ]
 
 
+def policies(namespace: str) -> dict[str, dict[str, Any]]:
+    """The specs of ValidatingAdmissionPolicies by what their names end in: its account, which may write slices, claims
+    and Events of the whole cluster, does so for the node that the pod runs on, and as this driver.
+
+    From Kubernetes 1.36 on the API server itself holds the status of claims to it (resourceclaims/driver).
+    """
+    group = {"apiGroups": ["resource.k8s.io"], "apiVersions": ["*"]}
+    # A slice's driver and node never change, so the old one is asked only where there is no new one.
+    published = "(request.operation == 'DELETE' ? oldObject : object)"
+    mine = f"(d, d.driver == '{DRIVER}' && d.pool == variables.node)"
+    others = f"filter(d, !(d.driver == '{DRIVER}' && d.pool == variables.node))"
+    devices = ".?status.?devices.orValue([])."
+    slices = {
+        f"publishes devices as {DRIVER} alone": f"{published}.spec.driver == '{DRIVER}'",
+        "publishes devices of its own pod's node alone": (
+            f"variables.node != '' && {published}.spec.?nodeName.orValue('') == variables.node"
+        ),
+    }
+    status = {
+        "may not change a claim's metadata": METADATA_STAYS,
+        "may not change a claim's allocation": " && ".join(
+            f"object.?status.?{key} == oldObject.?status.?{key}" for key in ("allocation", "reservedFor")
+        ),
+        "reports devices of its own pod's node alone": (
+            f"object{devices}{others} == oldObject{devices}{others} && "
+            f"oldObject.?status.?allocation.?devices.?results.orValue([]).exists{mine}"
+        ),
+    }
+    events = {
+        "reports Events as itself, from its own pod's node": (
+            f"object.?source.?component.orValue('') == '{DRIVER}' && "
+            "variables.node != '' && object.?source.?host.orValue('') == variables.node"
+        ),
+        "reports Events about pods and claims alone": (
+            "object.?involvedObject.?kind.orValue('') in ['Pod', 'ResourceClaim']"
+        ),
+    }
+    written, changed = ["CREATE", "UPDATE"], ["UPDATE"]
+    core = {"apiGroups": [""], "apiVersions": ["v1"]}
+    return {
+        end: {
+            "failurePolicy": "Fail",
+            "matchConstraints": match_constraints({**where, "operations": when, "resources": [what]}),
+            "matchConditions": of_account(namespace, NAME),
+            "variables": [dict(NODE)],
+            "validations": [{"expression": rule, "message": f"dranet {said}"} for said, rule in validations.items()],
+        }
+        for end, where, when, what, validations in (
+            ("", group, [*written, "DELETE"], "resourceslices", slices),
+            ("-claims", group, changed, "resourceclaims/status", status),
+            ("-events", core, written, "events", events),
+        )
+    }
+
+
 def device_class_spec() -> dict[str, Any]:
     """DeviceClassSpec of resource.k8s.io/v1: the HCAs of all nodes that dranet runs on."""
     return {"selectors": [{"cel": {"expression": IS_HCA}}]}
@@ -121,13 +177,18 @@ class Dranet(pulumi.ComponentResource):
         account = kubernetes.core.v1.ServiceAccount(
             f"{name}-account", metadata=own, automount_service_account_token=False, opts=options
         )
-        role = kubernetes.rbac.v1.ClusterRole(f"{name}-role", metadata=of_cluster, rules=may, opts=options)
+        # Rights are given after the policies that limit them, and taken away before them.
+        found: Any = pulumi.Output.from_input(args.namespace).apply(policies)
+        specs = {end: found[end] for end in policies(NAME)}
+        limits = bound_policies(f"{name}-policy", of_cluster, specs, options)
+        limited = child_options(self, opts, depends_on=limits)
+        role = kubernetes.rbac.v1.ClusterRole(f"{name}-role", metadata=of_cluster, rules=may, opts=limited)
         binding = kubernetes.rbac.v1.ClusterRoleBinding(
             f"{name}-binding",
             metadata=of_cluster,
             role_ref={"api_group": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": of_cluster["name"]},
             subjects=[{"kind": "ServiceAccount", "name": NAME, "namespace": args.namespace}],
-            opts=options,
+            opts=limited,
         )
         annotated: Any = {**own, "annotations": timeout_annotation(args)}
         wanted: Any = dranet_spec(args.pools, args.registry)

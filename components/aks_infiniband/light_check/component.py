@@ -15,11 +15,12 @@ from aks_infiniband.light_check.documents import (
     boards,
     cron_job_spec,
     exporter_spec,
-    policy_spec,
+    policies,
     pool_labels,
     report_name,
     rules,
 )
+from aks_infiniband.resources.admission import bound_policies
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.resources.registry import SOURCES, Registry
@@ -101,13 +102,9 @@ class LightCheck(pulumi.ComponentResource):
         priority = k8s.scheduling.v1.PriorityClass(
             name, metadata=elsewhere, value=PRIORITY, preemption_policy="Never", opts=options
         )
-        spec: Any = policy_spec(namespace)
-        binding: Any = {"policy_name": elsewhere["name"], "validation_actions": ["Deny"]}
-        admission = k8s.admissionregistration.v1
-        policy = admission.ValidatingAdmissionPolicy(name, metadata=elsewhere, spec=spec, opts=options)
-        bound = admission.ValidatingAdmissionPolicyBinding(name, metadata=elsewhere, spec=binding, opts=options)
-        # The right to patch nodes is given after the policy that limits it, and taken away before it.
-        limited = child_options(self, self._opts, depends_on=[policy, bound])
+        # Rights are given after the policies that limit them, and taken away before them.
+        limits = bound_policies(name, elsewhere, policies(namespace), options)
+        limited = child_options(self, self._opts, depends_on=limits)
         made: list[pulumi.Resource] = [account, priority]
         subject = {"kind": "ServiceAccount", "name": NAME, "namespace": namespace}
         for where, allowed in rules(self._args.pools, namespace).items():

@@ -9,7 +9,7 @@ from aks_infiniband.facts.pool import RDMA_SHARED_RESOURCE, Pool
 from aks_infiniband.facts.versions import VALIDATION_IMAGE
 from aks_infiniband.hosts.node_daemon import SMALL, UNPRIVILEGED
 from aks_infiniband.operators.nic_policy import PODS_PER_NODE
-from aks_infiniband.resources.admission import match_constraints
+from aks_infiniband.resources.admission import METADATA_STAYS, NODE, match_constraints, of_account
 from aks_infiniband.resources.metadata import labels
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.host_counters import Unread, counter_arguments, counter_mounts, counter_volumes
@@ -33,7 +33,8 @@ from aks_infiniband.validation.program import (
     payload_files,
     program_volume,
 )
-from aks_infiniband.validation.reports import CONDITION, EVENTS_OF_NODES, board_names
+from aks_infiniband.validation.reports import CONDITION, EVENT_REASONS, EVENTS_OF_NODES, board_names
+from aks_infiniband.validation.reports import LIGHT_CHECK as EVENT_SOURCE
 from aks_infiniband.validation.validation_job import METADATA, security_context
 from aks_infiniband.workload.pods import one_pod_a_machine, pod_template_fragment
 
@@ -58,7 +59,6 @@ _KEEP_SECONDS: Final = 600
 Job that found no idle node."""
 _START_SECONDS: Final = 600
 """A run is left out if it could not begin within this time of its schedule."""
-_METADATA: Final = ["annotations", "finalizers", "labels", "ownerReferences"]
 _OTHERS: Final = f".status.conditions.filter(c, c.type != '{CONDITION}')"
 _REPORTS: Final = "/var/lib/aks-infiniband/reports"
 
@@ -219,25 +219,39 @@ def rules(pools: Sequence[Pool], namespace: str) -> dict[str | None, list[Any]]:
     return found
 
 
-def policy_spec(namespace: str) -> dict[str, Any]:
-    """The spec of a ValidatingAdmissionPolicy: of a node the account may change its own condition alone.
+def policies(namespace: str) -> dict[str, dict[str, Any]]:
+    """The specs of ValidatingAdmissionPolicies by what their names end in: of the node that a pod of the check runs on
+    its account may change the check's own condition, and report the check's own Events; of other nodes nothing.
 
     The right to patch nodes/status would otherwise be one to change labels, addresses and capacities of every node.
     """
-    forbidden = {
-        "metadata": f"{_METADATA}.all(k, object.metadata[?k] == oldObject.metadata[?k])",
-        "status": "(object.status.map(k, k) + oldObject.status.map(k, k))"
-        ".all(k, k == 'conditions' || object.status[?k] == oldObject.status[?k])",
-        "other conditions": f"object{_OTHERS} == oldObject{_OTHERS}",
-    }
     nodes = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["UPDATE"], "resources": ["nodes", "nodes/status"]}
-    account = f"request.userInfo.username == 'system:serviceaccount:{namespace}:{NAME}'"
+    events = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["events"]}
+    change = {
+        "may not change a node's metadata": METADATA_STAYS,
+        "may not change a node's status": "(object.status.map(k, k) + oldObject.status.map(k, k))"
+        ".all(k, k == 'conditions' || object.status[?k] == oldObject.status[?k])",
+        "may not change a node's other conditions": f"object{_OTHERS} == oldObject{_OTHERS}",
+        "may change a condition of its own pod's node alone": "object.metadata.name == variables.node",
+    }
+    about, source = "object.involvedObject", "object.?source"
+    report = {
+        "may report Events about its own pod's node alone": f"{about}.?kind.orValue('') == 'Node' && "
+        f"{about}.?name.orValue('') == variables.node && {source}.?host.orValue('') == variables.node",
+        f"names {EVENT_SOURCE} as the source of its Events": f"{source}.?component.orValue('') == '{EVENT_SOURCE}'",
+        f"has no reasons but {' and '.join(EVENT_REASONS)}": f"object.?reason.orValue('') in {list(EVENT_REASONS)}",
+    }
+    return {"": _policy(namespace, nodes, change), "-events": _policy(namespace, events, report)}
+
+
+def _policy(namespace: str, rule: Mapping[str, Any], rules_in_cel: Mapping[str, str]) -> dict[str, Any]:
     return {
         "failurePolicy": "Fail",
-        "matchConstraints": match_constraints(nodes),
-        "matchConditions": [{"name": "account", "expression": account}],
+        "matchConstraints": match_constraints(rule),
+        "matchConditions": of_account(namespace, NAME),
+        "variables": [NODE],
         "validations": [
-            {"expression": same, "message": f"the scheduled check may not change a node's {what}"}
-            for what, same in forbidden.items()
+            {"expression": expression, "message": f"the scheduled check {what}"}
+            for what, expression in rules_in_cel.items()
         ],
     }

@@ -10,12 +10,35 @@ admissionregistration.k8s.io/v1, of 1.36) is written out here.
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import pulumi
+import pulumi_kubernetes as k8s
+
 _EVERYTHING: Final[Mapping[str, Any]] = {"matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": {}}
+_NODE_CLAIM: Final = "authentication.kubernetes.io/node-name"
+"""What the API server knows of a token that a kubelet has fetched for a pod: the pod's node since 1.30, unless the
+feature gate ServiceAccountTokenPodNodeInfo is off, and always since 1.32 (kubernetes/kubernetes,
+pkg/features/kube_features.go, read 2026-11-28)."""
+NODE: Final[Mapping[str, str]] = {
+    "name": "node",
+    "expression": f"request.userInfo.extra[?'{_NODE_CLAIM}'][0].orValue('')",
+}
+"""A policy's variable: the node of the pod whose token asks; empty, which is no node's name, for a token of no pod, and
+for every token of an API server that does not say it. A rule that compares with it then refuses."""
+METADATA_STAYS: Final = (
+    "['annotations', 'finalizers', 'labels', 'ownerReferences'].all(k, object.metadata[?k] == oldObject.metadata[?k])"
+)
+"""A rule in CEL: a change leaves the metadata that people and controllers write."""
 
 
 def match_constraints(*rules: Mapping[str, Any]) -> dict[str, Any]:
     """The matchConstraints of a policy: its rules hold in every namespace, for objects with any labels."""
     return {**_EVERYTHING, "resourceRules": [{**rule, "scope": "*"} for rule in rules]}
+
+
+def of_account(namespace: str, name: str) -> list[dict[str, str]]:
+    """The matchConditions of a policy that concerns one service account alone."""
+    account = f"system:serviceaccount:{namespace}:{name}"
+    return [{"name": "account", "expression": f"request.userInfo.username == '{account}'"}]
 
 
 def match_resources(namespaces: Sequence[str]) -> dict[str, Any]:
@@ -27,3 +50,21 @@ def match_resources(namespaces: Sequence[str]) -> dict[str, Any]:
         raise ValueError("namespaces is empty: a policy would hold in every namespace; name at least one")
     where = {"key": "kubernetes.io/metadata.name", "operator": "In", "values": list(namespaces)}
     return {**_EVERYTHING, "namespaceSelector": {"matchExpressions": [where]}}
+
+
+def bound_policies(
+    name: str, metadata: Mapping[str, Any], specs: Mapping[str, Any], opts: pulumi.ResourceOptions
+) -> list[pulumi.Resource]:
+    """Policies that refuse in every namespace what their rules refuse, each with its binding.
+
+    name: of the resources in the program. metadata: of the objects. specs: by what both names end in.
+    """
+    admission, made = k8s.admissionregistration.v1, list[pulumi.Resource]()
+    for end, spec in specs.items():
+        own: Any = {**metadata, "name": f"{metadata['name']}{end}"}
+        binding: Any = {"policy_name": own["name"], "validation_actions": ["Deny"]}
+        made += [
+            admission.ValidatingAdmissionPolicy(f"{name}{end}", metadata=own, spec=spec, opts=opts),
+            admission.ValidatingAdmissionPolicyBinding(f"{name}{end}", metadata=own, spec=binding, opts=opts),
+        ]
+    return made

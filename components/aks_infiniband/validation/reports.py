@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from aks_infiniband.validation.payload.await_nodes import Promise, lacks
-from aks_infiniband.validation.payload.light_check.state import CONDITION, EVENTS_OF_NODES
+from aks_infiniband.validation.payload.light_check.state import CONDITION, EVENT_REASONS, EVENTS_OF_NODES
 from aks_infiniband.validation.payload.light_check.state import SOURCE as LIGHT_CHECK
 from aks_infiniband.validation.payload.report.acceptance import ACCEPTED_KEY, accepted_of, worst_values
 from aks_infiniband.validation.payload.report.document import SCHEMA_VERSION, Accepted, Report, headline, message_of
@@ -18,8 +18,9 @@ from aks_infiniband.validation.report_form import check_verdicts, report_with_va
 from aks_infiniband.validation.table import passed, table
 
 __all__ = [
-    "ACCEPTED_KEY", "CONDITION", "EVENTS_OF_NODES", "LIGHT_CHECK", "SCHEMA_VERSION", "Accepted", "Check", "Promise",
-    "Report", "Threshold", "accepted_of", "age_of", "as_text", "board_names", "check_verdicts", "evidence_of",
+    "ACCEPTED_KEY", "CONDITION", "EVENTS_OF_NODES", "EVENT_REASONS", "LIGHT_CHECK", "SCHEMA_VERSION", "Accepted",
+    "Check", "Promise", "Report", "Threshold", "accepted_of", "age_of", "as_text", "board_names", "check_verdicts",
+    "evidence_of",
     "headline", "kept_reports", "kinds_of", "lacks", "measured_text", "message_of", "passed", "report_in",
     "report_with_values", "severity", "shown_bytes", "summary_of", "table", "verdict_of", "whole_report",
     "worst_values",

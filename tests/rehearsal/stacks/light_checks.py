@@ -6,12 +6,9 @@ from typing import Any
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.validation.payload.light_check.state import CONDITION, KEY
 from aks_infiniband.validation.payload.talk.config_maps import texts_of
-from lightkube import Client, KubeConfig, codecs
-from lightkube.config.models import User
-from lightkube.models.authentication_v1 import TokenRequestSpec
-from lightkube.models.meta_v1 import ObjectMeta
+from lightkube import codecs
 from lightkube.resources.batch_v1 import CronJob, Job
-from lightkube.resources.core_v1 import ConfigMap, Event, ServiceAccountToken
+from lightkube.resources.core_v1 import ConfigMap, Event
 
 from tests.rehearsal.waiting import eventually
 
@@ -55,13 +52,3 @@ def events(stack: Stack, node: str) -> list[tuple[str, str]]:
     every = [event.to_dict() for event in stack.cluster().list(Event, namespace="default")]
     ours = [event for event in every if event.get("source", {}).get("component") == "aks-infiniband-light-check"]
     return [(event["type"], event["reason"]) for event in ours if event["involvedObject"]["name"] == node]
-
-
-def with_a_token_of(stack: Stack, account: str) -> Client:
-    """Whoever has stolen a token of an account in our own namespace."""
-    request = ServiceAccountToken(metadata=ObjectMeta(), spec=TokenRequestSpec(audiences=[]))
-    given = stack.cluster().create(request, account, namespace=SYSTEM_NAMESPACE)
-    assert given.status
-    config = KubeConfig.from_file(stack.rehearsal.run.kubeconfig)
-    cluster = next(iter(config.clusters.values()))
-    return Client(config=KubeConfig.from_one(cluster=cluster, user=User(token=given.status.token)), trust_env=False)

@@ -2,18 +2,19 @@
 that looks at idle nodes. The tests follow one another.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
-from lightkube import ApiError, codecs
-from lightkube.resources.core_v1 import Node, NodeStatus, Pod, Secret
+from lightkube import Client, codecs
+from lightkube.resources.core_v1 import Pod
 
 from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.waiting import eventually
 
 from .conftest import Stack
-from .light_checks import checked, condition, events, with_a_token_of
+from .light_checks import checked, condition, events
+from .stolen_tokens import ACCOUNTS, TRIED, WRITES_OF, Account, Try, bring_dranet, refusal, thief
 
 STACK = "dev"
 OWN_SIZE = {
@@ -32,6 +33,14 @@ WORKLOAD: dict[str, Any] = {
         "containers": [{"name": "main", "image": "registry.invalid/x", "resources": {"limits": {"rdma/ib": "1"}}}],
     },
 }
+
+
+class Robbed(NamedTuple):
+    """Clients by account, the node of their pods, and another one."""
+
+    tokens: dict[Account, Client]
+    here: str
+    there: str
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -123,23 +132,32 @@ def test_nodes_whose_hcas_are_shared_are_measured_while_nobody_shares_them(stack
     assert [(state["healthy"], sorted(state["bandwidth"])) for state in states] == [(True, ["mlx5_0"])] * 2
 
 
-def test_the_checks_account_can_change_the_nodes_condition_and_nothing_else(stack: Stack, brought_up: Outcome) -> None:
-    node = stack.nodes(agentpool="own")[0]["metadata"]["name"]
-    thief = with_a_token_of(stack, "light-check")
+@pytest.fixture(scope="module")
+def robbed(stack: Stack, brought_up: Outcome) -> Robbed:
+    """A token of a pod of each of our accounts, all on one node."""
+    here, there = (node["metadata"]["name"] for node in stack.nodes(agentpool="own"))
+    bring_dranet(stack.cluster(), here, there)
+    return Robbed({account: thief(stack, account, here) for account in ACCOUNTS}, here, there)
 
-    def refusal(patch: dict[str, Any], resource: Any = NodeStatus) -> str:
-        with pytest.raises(ApiError) as refused:
-            thief.patch(resource, node, patch)
-        return str(refused.value)
 
-    by_hand = {"type": "InfiniBandHealthy", "status": "True", "reason": "LightCheckPassed", "message": "by hand"}
-    thief.patch(NodeStatus, node, {"status": {"conditions": [by_hand]}})
-    assert condition(stack, node) == ("True", "LightCheckPassed", "by hand")
-    refused = "may not change a node's"
-    assert f"{refused} status" in refusal({"status": {"capacity": {"rdma/ib": "99"}}})
-    assert f"{refused} status" in refusal({"status": {"volumesInUse": ["another"]}})
-    assert f"{refused} other conditions" in refusal({"status": {"conditions": [{"type": "Ready", "status": "False"}]}})
-    assert f"{refused} metadata" in refusal({"metadata": {"labels": {"agentpool": "another"}}})
-    assert "cannot patch resource" in refusal({"spec": {"unschedulable": True}}, Node)
-    with pytest.raises(ApiError, match="cannot list resource"):
-        list(thief.list(Secret, namespace=SYSTEM_NAMESPACE))
+@pytest.mark.parametrize(
+    ("account", "attempt"),
+    [pytest.param(account, row, id=f"{account}: {row.what}") for account, rows in TRIED.items() for row in rows],
+)
+def test_a_stolen_token_does_its_accounts_work_on_its_own_node_and_nothing_else(
+    robbed: Robbed, account: Account, attempt: Try
+) -> None:
+    said = refusal(attempt, robbed.tokens[account], robbed.here, robbed.there)
+    if attempt.refused is None:
+        assert said is None
+    else:
+        assert said is not None, f"allowed: {attempt.what}"
+        assert attempt.refused in said
+
+
+@pytest.mark.parametrize("account", WRITES_OF)
+def test_a_token_that_no_kubelet_has_fetched_writes_nothing(stack: Stack, robbed: Robbed, account: Account) -> None:
+    (attempt,) = [row for row in TRIED[account] if row.what == WRITES_OF[account]]
+    said = refusal(attempt, thief(stack, account, None), robbed.here, robbed.there)
+    assert said is not None
+    assert "of its own pod's node alone" in said

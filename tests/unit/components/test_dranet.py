@@ -96,6 +96,19 @@ def test_the_component_makes_the_class_and_an_account_before_the_driver(deploy: 
     assert deployment.one("kubernetes:resource.k8s.io/v1:DeviceClass").inputs["metadata"]["name"] == DEVICE_CLASS
 
 
+def test_the_drivers_account_is_held_to_its_own_node_before_it_has_a_right(deploy: Deploy) -> None:
+    deployment = deploy(lambda: Dranet("dranet", args=DranetArgs(pools=[CLAIMING], namespace="system")))
+    admission = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy"
+    specs = {made.inputs["metadata"]["name"]: made.inputs["spec"] for made in deployment.all(admission)}
+    assert set(specs) == {f"aks-infiniband-dranet{end}" for end in ("", "-claims", "-events")}
+    for spec in specs.values():
+        assert "system:serviceaccount:system:dranet" in spec["matchConditions"][0]["expression"]
+        assert any("variables.node" in rule["expression"] for rule in spec["validations"])
+    binding = deployment.one("kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding")
+    limits = [*deployment.all(admission), *deployment.all(f"{admission}Binding")]
+    assert {limit.urn for limit in limits} <= set(binding.request["dependencies"])
+
+
 def test_a_validation_in_mode_dra_waits_for_dranet(deploy: Deploy) -> None:
     deployment = deploy(program(networkOperator={"mode": "dra", "driver": "inbox", "valuesFile": None}))
     (driver,) = [found for found in deployment.all(DAEMON_SET) if found.inputs["metadata"]["name"] == "dranet"]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.hosts.node_daemon import UNPRIVILEGED
-from aks_infiniband.light_check.documents import cron_job_spec, exporter_spec, idle_node, rules
+from aks_infiniband.light_check.documents import cron_job_spec, exporter_spec, idle_node, policies, rules
 from aks_infiniband.resources.registry import Registry
 
 from declared.pulumi_mocks import Deploy
@@ -84,13 +84,35 @@ def test_the_account_reads_nodes_patches_their_status_and_creates_events_and_no_
 
 def test_nobody_may_patch_nodes_before_a_policy_limits_it_to_the_condition(deploy: Deploy) -> None:
     made = deploy(program(lightCheck=HOURLY))
-    (policy,), (binding,) = made.all(POLICY)[-1:], made.all(f"{POLICY}Binding")[-1:]
-    assert policy.inputs["spec"]["matchConditions"][0]["expression"].endswith(
-        "== 'system:serviceaccount:aks-infiniband-system:light-check'"
-    )
-    assert binding.inputs["spec"] == {"policyName": policy.inputs["metadata"]["name"], "validationActions": ["Deny"]}
-    bindings = [role for role in made.all(f"{RBAC}ClusterRoleBinding") if "light-check" in role.name]
-    assert [{policy.name, binding.name} <= role.dependencies for role in bindings] == [True]
+    limits = [*made.all(POLICY), *made.all(f"{POLICY}Binding")]
+    ours = [limit for limit in limits if "light-check" in limit.name]
+    assert {limit.inputs["metadata"]["name"] for limit in ours} == {
+        "aks-infiniband-system-light-check",
+        "aks-infiniband-system-light-check-events",
+    }
+    for limit in ours:
+        spec = limit.inputs["spec"]
+        if "matchConditions" in spec:
+            (account,) = spec["matchConditions"]
+            assert account["expression"].endswith("== 'system:serviceaccount:aks-infiniband-system:light-check'")
+        else:
+            assert spec == {"policyName": limit.inputs["metadata"]["name"], "validationActions": ["Deny"]}
+    given = [
+        role
+        for kind in ("RoleBinding", "ClusterRoleBinding")
+        for role in made.all(f"{RBAC}{kind}")
+        if "light-check" in role.name
+    ]
+    assert len(given) == 3
+    for role in given:
+        assert {limit.name for limit in ours} <= role.dependencies
+
+
+def test_a_pod_tells_of_its_own_node_alone() -> None:
+    for spec in policies("ns").values():
+        (node,) = spec["variables"]
+        assert "authentication.kubernetes.io/node-name" in node["expression"]
+        assert any("variables.node" in rule["expression"] for rule in spec["validations"])
 
 
 def test_the_exporter_has_no_account_no_privileges_and_every_pools_report() -> None:

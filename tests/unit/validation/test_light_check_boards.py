@@ -63,7 +63,10 @@ def test_who_leads_finds_all_who_have_come_and_leaves_the_report_where_it_is_rea
     code, message = checked(20, "n0", measure=0.5)
 
     looked = "pool ndh100: 2 of 40 nodes were idle, 0 of them not healthy"
-    assert (code, message) == (EXIT_DONE, f"{looked}\n38 of 40 nodes missing")
+    assert (code, message) == (
+        EXIT_DONE,
+        f"{looked}\n38 of 40 nodes missing\nnot told, for a workload took the node: n1",
+    )
     assert {board: set(fake.config_maps[board]) for board in BOARDS} == {
         "report": {KEY},
         "report-1": {"node.n0.json.gz", "rank-20.json.gz"},

@@ -70,10 +70,12 @@ def test_nobody_is_blamed_where_a_workload_takes_a_node_during_the_measurement(
 ) -> None:
     fake.put("report", {"node.n1.json.gz": entry("n1", "uid-1", healthy())})
     fake.put("report", {"rank-1.json.gz": member("n1", "uid-1")})  # and its pod is gone
-    code, _ = checked(0, "n0", measure=0.5)
+    code, message = checked(0, "n0", measure=0.5)
 
     assert code == EXIT_DONE
-    assert conditions(fake, "n0") == conditions(fake, "n1") == [("True", "BandwidthNotMeasured")]
+    assert conditions(fake, "n0") == [("True", "BandwidthNotMeasured")]
+    assert conditions(fake, "n1") == [], "only the pod on it may tell it, and that has gone"
+    assert "not told, for a workload took the node: n1" in message.splitlines()
     (bandwidth,) = [found for found in report_of(fake)["checks"] if found["check"] == "rdma-write-bandwidth"]
     assert bandwidth["verdict"] == "not measured"
 

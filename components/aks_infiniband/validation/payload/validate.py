@@ -77,7 +77,7 @@ class Validation:
             print(message_of(self._leave_report(facts, judge_pool(facts, self._expected), None)), flush=True)
             facts = self._gather(arguments.linger_seconds)
         self._expected = with_found_rate(self._expected, (hca for seen in facts.values() for hca in seen["hcas"]))
-        lead = self._pod.leading(worker, entry, node_count)
+        lead = self._pod.leading(worker.carry, entry, node_count)
         checks = judge_pool(facts, self._expected)
         if measuring.obstacle(checks, node_count) is None and lead.assemble():
             outcome = measuring.measure(lead, facts, self._expected, checks, limits=self._pod.limits)

@@ -1,7 +1,8 @@
 """One pod of the scheduled check: it looks at its idle node, and with those on other idle nodes measures RDMA writes.
 
 The scheduler gives it a node of which it can have every RDMA device and GPU, so the node is idle. Of the pods that have
-come, the first leads. None waits for those that found no idle node.
+come, the first leads. None waits for those that found no idle node. What is found of a node is told by the pod on it:
+the API server takes nothing about a node from a pod that runs on another (light_check/documents.py).
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from ..look.node import FactsByNode
 from ..look.port_rate import with_found_rate
 from ..pod.arguments import parse
 from ..pod.member import Pod
-from ..pod.worker import Worker
 from ..rdma import run as rdma
 from ..rdma.judge import judge_rdma
 from ..rdma.measured import rows
@@ -31,13 +31,16 @@ from ..say.checks import Check, not_measured
 from ..talk.api import ApiError
 from ..talk.boards import stale_keys
 from ..talk.rendezvous import Lead, follow
-from ..talk.steps import Entry, Results, Step
+from ..talk.steps import Carry, Entry, Results, Step
+from ..talk.steps import Members as Pods
 from ..talk.termination import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish
 from ..talk.time_left import Time
-from .state import KEY, Members, NodeState, State, condition_of, errors_since, event_of, state_of
+from .state import KEY, Members, NodeState, Said, State, condition_of, errors_since, event_of, said_of, state_of
 
 _KIND = "write-bandwidth"
 _FIGURE = "rdma-write-bandwidth"
+_TELL_SHARE = 4
+"""The pods have this part of the time for measurements, once more, to tell what was found of their nodes."""
 
 
 class Measured(NamedTuple):
@@ -64,8 +67,14 @@ class LightCheck:
         self.pod.publish(facts)
         self.board.enter(entry)
         worker = self.pod.worker()
+
+        def carry(step: Step, pods: Pods) -> Results:
+            if "tell" in step:
+                return self._tell(step["tell"].get(self.pod.me.node))
+            return worker.carry(step, pods)
+
         try:
-            return self.lead(worker, entry) if self._leads() else self._follow(worker, entry)
+            return self.lead(carry, entry) if self._leads() else self._follow(carry, entry)
         finally:
             worker.stop()
 
@@ -87,26 +96,30 @@ class LightCheck:
             time.sleep(self.pod.poll_seconds)
         return False
 
-    def _follow(self, worker: Worker, entry: Entry) -> tuple[int, str]:
-        seconds = 2 * self.arguments.timeout_seconds + self.arguments.measure_seconds  # the first may have come last
-        over = follow(self.board, entry, worker.carry, poll_seconds=self.pod.poll_seconds, timeout_seconds=seconds)
+    def _follow(self, carry: Carry, entry: Entry) -> tuple[int, str]:
+        measuring = self.arguments.measure_seconds * (1 + 1 / _TELL_SHARE)
+        seconds = 2 * self.arguments.timeout_seconds + measuring  # the first may have come last
+        over = follow(self.board, entry, carry, poll_seconds=self.pod.poll_seconds, timeout_seconds=seconds)
         return (EXIT_DONE, "another pod has judged") if over else (EXIT_VERDICT, "the pod that leads has gone")
 
-    def lead(self, worker: Worker, entry: Entry) -> tuple[int, str]:
+    def lead(self, carry: Carry, entry: Entry) -> tuple[int, str]:
         """Measure, judge, and leave what was found before any pod ends."""
-        lead = self.pod.leading(worker, entry, len(self.board.entries()))
+        lead = self.pod.leading(carry, entry, len(self.board.entries()))
         lead.assemble()
         boards = self.pod.read()
         found = entries_of(boards, self.pod.me.run)
         self.expected = with_found_rate(self.expected, (hca for facts in found.values() for hca in facts["hcas"]))
         state = self._state(json.loads(boards[0].get(KEY) or "{}"), found, self._measure(lead, found))
         self.pod.leave({KEY: json.dumps(state)}, [stale_keys(left, self.pod.me.run) for left in boards])
-        for node in found:
-            self._tell(node, state["nodes"][node])
+        lead.extend(self.arguments.measure_seconds / _TELL_SHARE)
+        told = lead.step({"tell": {node: said_of(state["nodes"][node]) for node in found}})
         lead.end()
+        gone = [f"not told, for a workload took the node: {node}" for node in found if node not in told]
         bad = [f"{node}: {state['nodes'][node]['message']}" for node in found if not state["nodes"][node]["healthy"]]
         looked = f"pool {state['pool']}: {len(found)} of {self.expected['node_count']} nodes were idle"
-        return EXIT_DONE, "\n".join([f"{looked}, {len(bad)} of them not healthy", *_lacks(state["members"]), *bad])
+        return EXIT_DONE, "\n".join(
+            [f"{looked}, {len(bad)} of them not healthy", *_lacks(state["members"]), *bad, *gone]
+        )
 
     def _measure(self, lead: Lead, found: FactsByNode) -> Measured:
         nodes, whole = list(lead.members), True
@@ -175,11 +188,17 @@ class LightCheck:
             "checks": checks,
         }
 
-    def _tell(self, name: str, state: NodeState) -> None:
-        """Set the node's condition, and create an Event if one is due."""
+    def _tell(self, said: Said | None) -> None:
+        """Set the condition of this pod's own node, and create an Event if one is due.
+
+        said: None for a pod that came too late to be looked at.
+        """
+        if said is None:
+            return
+        name = self.pod.me.node
         node = self.pod.api.node(name)
-        event = event_of(node, state)
-        self.pod.api.set_node_condition(name, condition_of(node, state))
+        event = event_of(node, said)
+        self.pod.api.set_node_condition(name, condition_of(node, said))
         if event is not None:
             self.pod.api.create_event(event)
 

@@ -22,12 +22,23 @@ ALONE = "BandwidthNotMeasured"
 """Reasons of a condition that is True. The first: all was measured. The second: nothing is wrong with the node, and no
 other node was idle.
 """
+EVENT_REASONS = ("InfiniBandUnhealthy", "InfiniBandRecovered")
+"""Reasons of the check's Events: a check of the node failed, and the first one after that did not."""
 SOURCE = "aks-infiniband-light-check"
 """The component that Events name as their source."""
 EVENTS_OF_NODES = "default"
 """Namespace in which the API server takes Events of objects that are in none."""
 _MESSAGE_BYTES = 1024
 """Longest note of an Event (Kubernetes, pkg/apis/core/validation/events.go, NoteLengthLimit)."""
+
+
+class Said(TypedDict):
+    """What is said of a node in its condition and its Event. checked: seconds since 1970."""
+
+    checked: int
+    healthy: bool
+    reason: str
+    message: str
 
 
 class Link(TypedDict):
@@ -37,17 +48,13 @@ class Link(TypedDict):
     rate_gbps: float | None
 
 
-class NodeState(TypedDict):
+class NodeState(Said):
     """What the last check of a node has found.
 
-    checked: seconds since 1970. counters: the ports' error counters then. errors: by how much they have grown since the
+    counters: the ports' error counters then. errors: by how much they have grown since the
     check before. bandwidth: that of RDMA writes to the next idle node, in Gb/s, by device.
     """
 
-    checked: int
-    healthy: bool
-    reason: str
-    message: str
     links: dict[str, Link]
     counters: Counters
     errors: Counters
@@ -120,7 +127,12 @@ def _camel_case(name: str) -> str:
     return "".join(part.capitalize() for part in name.split("-"))
 
 
-def condition_of(node: Object, state: NodeState) -> Object:
+def said_of(state: NodeState) -> Said:
+    """What the pod on a node has to know to tell it."""
+    return {name: state[name] for name in ("checked", "healthy", "reason", "message")}  # type: ignore[return-value]
+
+
+def condition_of(node: Object, state: Said) -> Object:
     """The condition of a node. The node's object says since when it is so."""
     status, now = str(state["healthy"]), _timestamp(state["checked"])
     before = _condition_in(node)
@@ -134,7 +146,7 @@ def condition_of(node: Object, state: NodeState) -> Object:
     }
 
 
-def event_of(node: Object, state: NodeState) -> Object | None:
+def event_of(node: Object, state: Said) -> Object | None:
     """An Event for a node that is not healthy, and for a node that is healthy again."""
     if state["healthy"] and _condition_in(node).get("status") != "False":
         return None
@@ -145,7 +157,7 @@ def event_of(node: Object, state: NodeState) -> Object | None:
         "metadata": {"generateName": f"{metadata['name']}.", "namespace": EVENTS_OF_NODES},
         "involvedObject": {"apiVersion": "v1", "kind": "Node", "name": metadata["name"], "uid": metadata["uid"]},
         "type": "Normal" if state["healthy"] else "Warning",
-        "reason": "InfiniBandRecovered" if state["healthy"] else "InfiniBandUnhealthy",
+        "reason": EVENT_REASONS[state["healthy"]],
         "message": state["message"],
         "source": {"component": SOURCE, "host": metadata["name"]},
         "firstTimestamp": now,

@@ -18,7 +18,7 @@ from ..talk.api import api_of
 from ..talk.boards import PLAN_ANNOTATION, Board, board_names, board_of
 from ..talk.config_maps import compressed, decompressed
 from ..talk.rendezvous import Lead
-from ..talk.steps import Entry
+from ..talk.steps import Carry, Entry
 from ..talk.waiting import pause_seconds
 from .worker import Setting, Worker
 
@@ -143,12 +143,12 @@ class Pod:
         entry = {"run": self.me.run, "node": self.me.node, "index": self.me.rank, "facts": facts}
         self._merge({entry_key(self.me.node): json.dumps(entry)})
 
-    def leading(self, worker: Worker, entry: Entry, node_count: int) -> Lead:
+    def leading(self, carry: Carry, entry: Entry, node_count: int) -> Lead:
         """Lead this number of pods through their steps."""
         return Lead(
             self.board,
             entry,
-            worker.carry,
+            carry,
             node_count=node_count,
             poll_seconds=self.poll_seconds,
             timeout_seconds=self.arguments.measure_seconds,

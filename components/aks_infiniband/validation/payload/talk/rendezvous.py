@@ -70,6 +70,10 @@ class Lead:
         """Whether no further step can be made."""
         return self.seconds_left <= 0
 
+    def extend(self, seconds: float) -> None:
+        """Leave at least this time for what follows."""
+        self._give_up = max(self._give_up, time.monotonic() + seconds)
+
     def assemble(self) -> bool:
         """Wait until every pod of the run has an entry; whether they all have."""
         while not self.time_is_up:

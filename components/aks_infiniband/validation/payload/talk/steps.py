@@ -36,7 +36,7 @@ Members = Mapping[str, Entry]
 
 
 class Step(TypedDict, total=False):
-    """The next step: kind, serve, sockperf, gpus, collective, node_pairs, counters or end, with what it needs."""
+    """The next step: kind, serve, sockperf, gpus, collective, node_pairs, counters, tell or end, with what it needs."""
 
     kind: str
     """The kind of an RDMA measurement (rdma/tool.py). It is made on one rail, given by its place, on all rails at once,
@@ -68,6 +68,8 @@ class Step(TypedDict, total=False):
     meetings: list[str]
     """Where the ranks of each pair or domain meet."""
     counters: bool
+    tell: dict[str, Any]
+    """By node, what its pod is to say of it to the API server (light_check/state.py)."""
     end: bool
 
 
