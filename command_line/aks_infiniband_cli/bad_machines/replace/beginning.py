@@ -17,7 +17,7 @@ from aks_infiniband_cli.bad_machines.replace.history import History, now
 from aks_infiniband_cli.bad_machines.replace.look import seen, sight_of
 from aks_infiniband_cli.bad_machines.replace.quarantine import is_in_quarantine, release
 from aks_infiniband_cli.bad_machines.replace.replacing import Replacing
-from aks_infiniband_cli.bad_machines.replace.sight import Sight, resource_of, unhealthy
+from aks_infiniband_cli.bad_machines.replace.sight import Sight, agent_pool_of, resource_of, unhealthy
 from aks_infiniband_cli.bad_machines.replace.step import Budget, Seen
 from aks_infiniband_cli.cluster import NO_ANSWER, connected
 from aks_infiniband_cli.console import CommandError
@@ -26,7 +26,6 @@ from aks_infiniband_cli.validate.nodes import name_of, nodes_of, place_of
 from aks_infiniband_cli.validate.run import Cluster, Say
 from aks_infiniband_cli.validate.validating import read_cluster
 
-_AGENT_POOL: Final = "kubernetes.azure.com/agentpool"
 _WATCH_SECONDS: Final = 30
 
 
@@ -83,7 +82,7 @@ class Beginning:
         azure = self._azure(begun)
         looked = seen(begun, sight, azure, others=others, limit=self.wish.limit)
         today = _begun_today(cases, begun)
-        refused = "" if case else refusal(begun, _of_pool(others, begun), looked, self.wish.budget, today)
+        refused = looked.differs if case else refusal(begun, _of_pool(others, begun), looked, self.wish.budget, today)
         return Plan(case=begun, seen=looked, refused=refused, begun_today=today)
 
     def carry_on(self, case: Case) -> Case:
@@ -156,7 +155,7 @@ class Beginning:
             node=name_of(node),
             pool=validation.pool,
             resource=resource_of(node),
-            agent_pool=str((node["metadata"].get("labels") or {}).get(_AGENT_POOL, "")),
+            agent_pool=agent_pool_of(node),
             begun=now(),
             why=why,
             drain=self.wish.drain,

@@ -21,8 +21,8 @@ _AFTER: Final[dict[Stage, Stage]] = {
 
 def next_step(case: Case, seen: Seen) -> Step:
     """What comes next."""
-    if case.stopped:
-        return Step(act="stop", why="it was stopped")
+    if case.stopped or seen.differs:
+        return Step(act="stop", why="it was stopped" if case.stopped else f"nothing is done to it: {seen.differs}")
     if not seen.there and case.stage not in ("delete", "refill", "arrive"):
         return _undecided(f"node {case.node} is gone, and not by this command")
     if case.stage in ("quarantine", "empty", "evidence"):
@@ -190,7 +190,8 @@ def _refilled(case: Case, seen: Seen) -> Step:
     if seen.operation in ("failed", "refused") or seen.minutes > seen.limit:
         said = seen.failure or f"no other machine has come in {seen.minutes:.0f} minutes"
         return Step(act="stop", why=f"pool {case.pool} has {case.count - 1} of {case.count} machines: {said}")
-    if seen.operation in ("running", "unread") or (seen.count >= case.count and not seen.gave_up):
+    accepted = seen.count >= case.count or bool(case.accepted)
+    if seen.operation in ("running", "unread") or (accepted and not seen.gave_up):
         return Step(act="wait", why=f"Azure makes another machine for pool {case.pool}")
     return Step(act="refill")
 

@@ -1,6 +1,6 @@
 """One look at the cluster and at Azure: what `decision` judges by."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 
 from aks_infiniband.diagnosis.repairs import SOURCE as AUTO_REPAIR
@@ -12,7 +12,7 @@ from lightkube.resources.core_v1 import Event
 from aks_infiniband_cli.bad_machines.replace.azure import AgentPool, Azure
 from aks_infiniband_cli.bad_machines.replace.case import Case
 from aks_infiniband_cli.bad_machines.replace.drain import leaving, nobodys, told
-from aks_infiniband_cli.bad_machines.replace.sight import Sight, boot_of
+from aks_infiniband_cli.bad_machines.replace.sight import Sight, agent_pool_of, boot_of, resource_of
 from aks_infiniband_cli.bad_machines.replace.step import Seen
 from aks_infiniband_cli.cluster import operators_in
 from aks_infiniband_cli.console import CommandError
@@ -65,6 +65,7 @@ def seen(case: Case, sight: Sight, azure: Azure, *, others: Sequence[Case], limi
         operation=operation,
         failure=failure,
         machine=azure.has_machine(pool) if pool else True,
+        differs=differs(case, sight, pool.machines if pool else {}),
         given_up=next((other.node for other in others if other.pool == case.pool and other.is_given_up), ""),
         count=pool.count if pool else case.count,
         autoscaled=pool.autoscaled if pool else False,
@@ -73,6 +74,32 @@ def seen(case: Case, sight: Sight, azure: Azure, *, others: Sequence[Case], limi
         minutes=_minutes(max(case.since, case.asked)),
         limit=limit,
     )
+
+
+def differs(case: Case, sight: Sight, machines: Mapping[str, str]) -> str:
+    """Where a case and what it is about contradict each other, in words; empty if they do not.
+
+    A case says which machine is restarted or deleted, and in which pool. The node says so, too, and for a machine whose
+    node is gone AKS does, which calls a machine as its node (assumed: the two are the same in what was recorded).
+
+    machines: AKS's names by the resource ID; empty where they were not asked for.
+    """
+    if case.stage in ("refill", "arrive"):  # the machine is gone, and another node may have its name
+        pools = {pool for node in sight.of_pool() if (pool := agent_pool_of(node))}
+        return _contradicted("another node of its pool", "pool", case.agent_pool, pools)
+    node = next((each for each in sight.nodes if name_of(each) == case.node), None)
+    if node is not None:
+        machine = _contradicted(f"node {case.node}", "machine", case.resource.lower(), {resource_of(node).lower()})
+        return machine or _contradicted(f"node {case.node}", "pool", case.agent_pool, {agent_pool_of(node)})
+    name = machines.get(case.resource.lower())
+    return _contradicted("Azure", "machine", case.node, {name} if name else set())
+
+
+def _contradicted(who: str, what: str, kept: str, told: Collection[str]) -> str:
+    if not told or kept in told:
+        return ""
+    said = " and ".join(sorted(filter(None, told))) or "none"
+    return f"{who} says {what} {said}, and its case in the history {kept or 'none'}"
 
 
 def _pool(case: Case, azure: Azure) -> AgentPool | None:

@@ -160,6 +160,7 @@ class Replacing:
             self.case.asked = now()
             self._write("Refilled", f"Azure is asked for {self.case.count} machines", about=self.case.node)
         self.azure.refill(self.case.count)
+        self._keep_accepted()
 
     def _take_in_hand(self, step: Step, _sight: Sight, _found: Seen) -> None:
         self.case.new = step.why

@@ -22,6 +22,7 @@ _EVENT: Final = "VMEventScheduled"
 _EVENTS: Final = ("FreezeScheduled", "RebootScheduled", "RedeployScheduled", "PreemptScheduled", "TerminateScheduled")
 """Conditions of AKS's node-problem-detector, from Azure's scheduled events (docs/facts.md)."""
 _GOING: Final = ("ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler")
+_AGENT_POOL: Final = "kubernetes.azure.com/agentpool"
 _UPGRADE: Final = "kubernetes.azure.com/upgrade-status"
 
 
@@ -116,6 +117,11 @@ def boot_of(node: Object) -> str:
 def resource_of(node: Object) -> str:
     """The machine's ID in Azure; empty for a node that is no machine of Azure's."""
     return str((node.get("spec") or {}).get("providerID", "")).removeprefix("azure://")
+
+
+def agent_pool_of(node: Object) -> str:
+    """The node's pool as AKS calls it; empty for a node that is none of AKS's."""
+    return str((node["metadata"].get("labels") or {}).get(_AGENT_POOL, ""))
 
 
 def unhealthy(nodes: Sequence[Object], since: Mapping[str, str]) -> dict[str, str]:

@@ -51,6 +51,8 @@ class Seen:
     """How far Azure is with what this process asked for."""
     failure: str = ""
     """Azure's words: why it failed, or why it was refused for now."""
+    differs: str = ""
+    """What the cluster and Azure say of it otherwise than its case does, which somebody may have changed."""
     machine: bool = True
     """Whether Azure has the machine that is given up."""
     given_up: str = ""

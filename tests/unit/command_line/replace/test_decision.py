@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from aks_infiniband_cli.bad_machines.replace.case import Case, Farthest, Stage, case_of, document_of
+from aks_infiniband_cli.bad_machines.replace.case import STAGES, Case, Farthest, Stage, case_of, document_of
 from aks_infiniband_cli.bad_machines.replace.decision import next_step, refusal
 from aks_infiniband_cli.bad_machines.replace.step import Budget, Seen
 
@@ -22,6 +22,31 @@ def case(stage: Stage = "quarantine", **known: Any) -> Case:
 def act(known: Case, **seen: Any) -> tuple[str, str | None]:
     step = next_step(known, replace(WHOLE, **seen))
     return step.act, step.outcome or step.stage
+
+
+EVERY: tuple[tuple[Stage, dict[str, Any], dict[str, Any]], ...] = tuple(
+    (stage, known, seen)
+    for stage in STAGES
+    if stage != "over"
+    for known in ({"boot": "1"}, {"boot": "1", "asked": "t"}, {"boot": "1", **ACCEPTED}, {"boot": "1", "bad": ["slow"]})
+    for seen in ({}, {"boot": "2"}, DOWN, {"operation": "failed", **DOWN}, {"minutes": 46}, {"there": False})
+)
+"""Cases at every stage, and what may be seen of each."""
+
+
+@pytest.mark.parametrize(("stage", "known", "seen"), EVERY)
+def test_what_an_event_says_never_leads_to_more_than_would_be_done_without_it(
+    stage: Stage, known: dict[str, Any], seen: dict[str, Any]
+) -> None:
+    without, told = act(case(stage, **known), **seen), act(case(stage, **known), **seen, azure="an Event says so")
+    assert told == without or told[0] == "wait"
+
+
+@pytest.mark.parametrize(("stage", "known", "seen"), EVERY)
+def test_nothing_is_done_to_a_machine_of_which_case_and_cluster_say_different_things(
+    stage: Stage, known: dict[str, Any], seen: dict[str, Any]
+) -> None:
+    assert act(case(stage, **known), **seen, differs="node a says machine /y") == ("stop", None)
 
 
 @pytest.mark.parametrize(
@@ -86,6 +111,8 @@ def act(known: Case, **seen: Any) -> tuple[str, str | None]:
         ("refill", {"count": 16}, {"count": 16, "operation": "running"}, ("wait", None)),
         ("refill", {"count": 16}, {"count": 16}, ("wait", None)),
         ("refill", {"count": 16}, {"count": 16, "gave_up": True}, ("refill", None)),
+        ("refill", {"count": 16, **ACCEPTED}, {"count": 15}, ("wait", None)),
+        ("refill", {"count": 16, **ACCEPTED}, {"count": 15, "gave_up": True}, ("refill", None)),
         ("refill", {"count": 16}, {"count": 15, "operation": "failed", "failure": "AllocationFailed"}, ("stop", None)),
         ("refill", {"count": 16}, {"count": 16, "newcomers": ["n"]}, ("take in hand", "arrive")),
         ("arrive", {"new": "n"}, {"lacks": ["no driver"]}, ("wait", None)),

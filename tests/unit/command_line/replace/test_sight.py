@@ -1,5 +1,6 @@
 """What `aks-infiniband replace` sees: who is healthy, what Azure does by itself, what a measurement says of a node."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 from aks_infiniband.facts.managed import AUTO_DRAIN
 from aks_infiniband_cli.bad_machines.replace import replacing
 from aks_infiniband_cli.bad_machines.replace.case import Case
+from aks_infiniband_cli.bad_machines.replace.look import differs
 from aks_infiniband_cli.bad_machines.replace.measuring import blamed, missing, problems
 from aks_infiniband_cli.bad_machines.replace.quarantine import MARK, TAINT, TOLERATIONS, how_held
 from aks_infiniband_cli.bad_machines.replace.sight import Sight, unhealthy
@@ -50,6 +52,47 @@ def driver(**metadata: Any) -> Any:
     found["metadata"] |= {"namespace": "network-operator", "labels": labels, "ownerReferences": [owner], **metadata}
     found["status"]["containerStatuses"] = [{"ready": False}]
     return found
+
+
+RESUMED = Case(
+    id="i",
+    node="a",
+    pool="hb",
+    resource="/subscriptions/S/vm/0",
+    agent_pool="hb",
+    begun="2026-11-25T10:00:00+00:00",
+    why="w",
+    stage="restart",
+)
+
+
+def machine(name: str, resource: str = "/subscriptions/s/vm/0", pool: str = "hb") -> Any:
+    found = node(name)
+    found["metadata"]["labels"]["kubernetes.azure.com/agentpool"] = pool
+    found["spec"]["providerID"] = f"azure://{resource}"
+    return found
+
+
+@pytest.mark.parametrize(
+    ("changed", "nodes", "machines", "told"),
+    [
+        ({}, [machine("a")], {}, ""),
+        ({}, [machine("a", "/subscriptions/s/vm/1")], {}, "node a says machine /subscriptions/s/vm/1"),
+        ({}, [machine("a", pool="other")], {}, "node a says pool other, and its case in the history hb"),
+        ({"resource": ""}, [machine("a")], {}, "and its case in the history none"),
+        ({"stage": "delete"}, [machine("b")], {"/subscriptions/s/vm/0": "a"}, ""),
+        ({"stage": "delete"}, [machine("b")], {"/subscriptions/s/vm/0": "b"}, "Azure says machine b"),
+        ({"stage": "delete"}, [machine("b")], {}, ""),
+        ({"stage": "refill"}, [machine("a", "/subscriptions/s/vm/9")], {}, ""),
+        ({"stage": "refill"}, [machine("b", pool="other")], {}, "another node of its pool says pool other"),
+        ({"stage": "arrive"}, [], {}, ""),
+    ],
+)
+def test_a_case_that_was_begun_is_held_against_its_node_and_against_azure(
+    changed: Any, nodes: Any, machines: Any, told: str
+) -> None:
+    found = differs(replace(RESUMED, **changed), sight(*nodes), machines)
+    assert (told in found) if told else found == ""
 
 
 def test_healthy_are_those_that_may_be_used_that_nobody_took_out_and_of_which_nobody_says_harm() -> None:
