@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from aks_infiniband.handwritten import HandwrittenError, json_document
 from aks_infiniband.handwritten.form import formed
@@ -19,9 +19,13 @@ from aks_infiniband.validation.reports import (
 )
 
 from aks_infiniband_cli.bad_machines.replace.case import Case
-from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.console import CommandError, note
 from aks_infiniband_cli.documents import named
 from aks_infiniband_cli.report.forms import State
+
+if TYPE_CHECKING:
+    from aks_infiniband.validation.machines import Record
+    from lightkube import Client
 
 Reports = dict[str, dict[str, Any]]
 """The report of each pool, by the pool's name."""
@@ -83,8 +87,21 @@ def replaced_in(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE) -> list[C
 
     try:
         return History(connected(kubeconfig), namespace).cases()
+    except CommandError as error:  # what is measured is told all the same
+        note(str(error))
+        return []
     except NO_ANSWER as error:
         raise CommandError(f"the cluster cannot be read: {error}") from error
+
+
+def _record(client: "Client", namespace: str) -> "Record":
+    from aks_infiniband_cli.validate.records import read_record  # noqa: PLC0415 as above
+
+    try:
+        return read_record(client, namespace)
+    except CommandError as error:
+        note(str(error))
+        return {}
 
 
 def machines_in(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE) -> list[dict[str, Any]]:
@@ -92,13 +109,12 @@ def machines_in(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE) -> list[d
     from aks_infiniband_cli.cluster import NO_ANSWER, connected  # noqa: PLC0415 as above
     from aks_infiniband_cli.report import machines  # noqa: PLC0415
     from aks_infiniband_cli.validate.nodes import nodes_of  # noqa: PLC0415
-    from aks_infiniband_cli.validate.records import read_record  # noqa: PLC0415
     from aks_infiniband_cli.validate.validating import read_cluster  # noqa: PLC0415
 
     client = connected(kubeconfig)
     try:
         validations, nodes, _ = read_cluster(client, namespace)
-        record = read_record(client, namespace)
+        record = _record(client, namespace)
     except NO_ANSWER as error:
         raise CommandError(f"the cluster cannot be read: {error}") from error
     return [

@@ -1,21 +1,21 @@
 """Writes what was measured and decided of machines where every command reads it: the record, the nodes' conditions."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from http import HTTPStatus
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from aks_infiniband.handwritten import HandwrittenError
 from aks_infiniband.validation import machines
+from aks_infiniband.validation.kept import MACHINES, OtherReleaseError, where
 from aks_infiniband.validation.reports import CONDITION, Report
-from lightkube import ApiError, Client
-from lightkube.resources.core_v1 import ConfigMap, Node
+from lightkube import Client
+from lightkube.resources.core_v1 import Node
 from lightkube.types import PatchType
 
 from aks_infiniband_cli.cluster import NO_ANSWER
 from aks_infiniband_cli.console import CommandError, note
 from aks_infiniband_cli.validate.deployed import Object
+from aks_infiniband_cli.validate.keeping import Keeping
 
 _REASONS: Final = {True: "MeasuredSound", None: "NotMeasuredSince"}
 _MESSAGE_BYTES: Final = 1024
@@ -25,10 +25,10 @@ _MESSAGE_BYTES: Final = 1024
 def read_record(client: Client, namespace: str) -> machines.Record:
     """What is known of the machines. Raises CommandError for a record that cannot be read, and NO_ANSWER."""
     try:
-        return machines.record_in(_read(client, namespace))
+        return machines.record_in(Keeping(client, namespace, MACHINES).read())
     except HandwrittenError as error:
-        where = f"ConfigMap {machines.NAME} of namespace {namespace}"
-        raise CommandError(f"the record of the machines, {where}, cannot be read: {error.at_its_place()}") from error
+        place = f"{where(MACHINES)} of namespace {namespace}"
+        raise CommandError(f"{place}, cannot be read: {error.at_its_place()}") from error
 
 
 def keep_measured(client: Client, namespace: str, report: Report, nodes: Sequence[Object], by: str) -> None:
@@ -77,39 +77,23 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _read(client: Client, namespace: str) -> dict[str, Any]:
-    try:
-        return dict(client.get(ConfigMap, machines.NAME, namespace=namespace).to_dict())
-    except ApiError as error:
-        if error.status.code != HTTPStatus.NOT_FOUND:
-            raise
-        return {}
-
-
 def _keep(client: Client, namespace: str, change: Callable[[machines.Record], machines.Record]) -> None:
+    keeping = Keeping(client, namespace, MACHINES)
     try:
-        while not _written(client, namespace, change):
+        while not _written(keeping, change):
             pass
-    except (CommandError, HandwrittenError, *NO_ANSWER) as error:
+    except (HandwrittenError, *NO_ANSWER) as error:
         note(f"the record of the machines could not be written, so other commands do not know of it: {error}")
 
 
-def _written(client: Client, namespace: str, change: Callable[[machines.Record], machines.Record]) -> bool:
+def _written(keeping: Keeping, change: Callable[[machines.Record], machines.Record]) -> bool:
     """Whether the record is written; not where another command wrote it meanwhile."""
-    found = _read(client, namespace)
-    metadata = {"name": machines.NAME, "namespace": namespace, "labels": dict(machines.LABELS)}
-    version = (found.get("metadata") or {}).get("resourceVersion")
-    body = {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": metadata | ({"resourceVersion": version} if version else {}),
-        **machines.contents(change(machines.record_in(found))),
-    }
-    write: Any = client.replace if version else client.create
+    found = keeping.read()
     try:
-        write(cast("ConfigMap", ConfigMap.from_dict(json.loads(json.dumps(body)))))
-    except ApiError as error:
-        if error.status.code != HTTPStatus.CONFLICT:
-            raise
-        return False
-    return True
+        record = machines.record_in(found)
+    except OtherReleaseError:
+        raise
+    except HandwrittenError as error:
+        keeping.set_aside(found, error.at_its_place())
+        record = {}
+    return keeping.write(found, machines.contents(change(record)))

@@ -14,24 +14,15 @@ from typing import Annotated, Any, Final, Literal, cast
 from pydantic import Field
 
 from aks_infiniband.facts.node_images import VERSION_LABEL
-from aks_infiniband.handwritten import HandwrittenError
 from aks_infiniband.handwritten.form import Form, formed
-from aks_infiniband.resources.metadata import labels
+from aks_infiniband.validation.kept import MACHINES, MOST_BYTES, document_in
 from aks_infiniband.validation.payload.report.document import Report
 from aks_infiniband.validation.payload.say.lines import as_text, measured_text
-from aks_infiniband.validation.payload.talk.config_maps import object_in, packed, texts_of
+from aks_infiniband.validation.payload.talk.config_maps import packed
 
-NAME: Final = "machines"
-KEY: Final = "machines.json.gz"
-LABELS: Final[Mapping[str, str]] = {
-    **labels("machines", "record"), "app.kubernetes.io/managed-by": "aks-infiniband",
-}  # fmt: skip
-_SCHEMA_VERSION: Final = 1
 _MEASUREMENTS, _DECISIONS, _PROBLEMS, _FIGURES = 4, 6, 12, 32
 """The most that is kept: of each machine, the newest; of a measurement, the worst."""
 _MACHINES: Final = 1000
-_MOST_BYTES: Final = 900_000
-"""Of the ConfigMap's value; the API server takes 1 MiB."""
 FELL_SHORT: Final = "FellShort"
 """Reason of the light check's condition on a node that a person's measurement has found to fall short."""
 ACCEPTANCE: Final = "pulumi up"
@@ -120,11 +111,6 @@ class Machine(Form):
         return max([*measured, *decided], default="")
 
 
-class _Document(Form):
-    schema_version: int
-    machines: dict[str, Any]
-
-
 class _Machines(Form):
     machines: dict[str, Machine]
 
@@ -136,16 +122,10 @@ Record = Mapping[str, Machine]
 def record_in(config_map: Mapping[str, Any]) -> dict[str, Machine]:
     """The record that a ConfigMap holds; nothing where it holds none yet.
 
-    Raises HandwrittenError for what is no record, and for one that a newer release has written.
+    Raises HandwrittenError, as `document_in` does.
     """
-    text = texts_of(config_map).get(KEY)
-    if text is None and KEY not in (config_map.get("binaryData") or {}):
-        return {}
-    document = object_in(text)
-    version = formed(_Document, document).schema_version
-    if version != _SCHEMA_VERSION:
-        raise HandwrittenError(f"has version {version}, and this release reads {_SCHEMA_VERSION}", ("schema_version",))
-    return dict(formed(_Machines, document).machines)
+    document = document_in(MACHINES, config_map)
+    return {} if document is None else dict(formed(_Machines, document).machines)
 
 
 def contents(record: Record) -> dict[str, Any]:
@@ -153,9 +133,9 @@ def contents(record: Record) -> dict[str, Any]:
     kept = dict(sorted(record.items(), key=lambda item: item[1].touched)[-_MACHINES:])
     while True:
         machines = {node: machine.model_dump() for node, machine in sorted(kept.items())}
-        document = {"schema_version": _SCHEMA_VERSION, "machines": machines}
-        found = packed({KEY: json.dumps(document, separators=(",", ":"))})
-        if len(found["binaryData"][KEY] or "") <= _MOST_BYTES or len(kept) == 1:
+        document = {"schema_version": MACHINES.version, "machines": machines}
+        found = packed({MACHINES.key: json.dumps(document, separators=(",", ":"))})
+        if len(found["binaryData"][MACHINES.key] or "") <= MOST_BYTES or len(kept) == 1:
             return found
         for node in list(kept)[: max(1, len(kept) // 4)]:
             del kept[node]

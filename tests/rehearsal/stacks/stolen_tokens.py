@@ -46,9 +46,9 @@ def _condition(node: str, **more: Any) -> Callable[[Client], Any]:
     return lambda thief: thief.patch(NodeStatus, node, {"status": {"conditions": [said]}})
 
 
-def _event(
+def _event_of(
     node: str, namespace: str = "default", *, source: str = SOURCE, reason: str = EVENT_REASONS[0], kind: str = "Node"
-) -> Callable[[Client], Any]:
+) -> Any:
     event = {
         "apiVersion": "v1",
         "kind": "Event",
@@ -59,10 +59,10 @@ def _event(
         "type": "Warning",
         "message": "forged",
     }
-    return lambda thief: thief.create(codecs.from_dict(event))
+    return codecs.from_dict(event)
 
 
-def _slice(node: str, driver: str = DRIVER) -> Callable[[Client], Any]:
+def _slice_of(node: str, driver: str = DRIVER) -> Any:
     name = f"forged-{node}-{driver}"
     spec = {
         "driver": driver,
@@ -70,7 +70,15 @@ def _slice(node: str, driver: str = DRIVER) -> Callable[[Client], Any]:
         "pool": {"name": f"{node}-forged", "generation": 1, "resourceSliceCount": 1},
         "devices": [],
     }
-    return lambda thief: thief.create(_slice_object(name, spec))
+    return _slice_object(name, spec)
+
+
+def _event(node: str, **more: Any) -> Callable[[Client], Any]:
+    return lambda thief: thief.create(_event_of(node, **more))
+
+
+def _slice(node: str, **more: Any) -> Callable[[Client], Any]:
+    return lambda thief: thief.create(_slice_of(node, **more))
 
 
 def _slice_object(name: str, spec: Mapping[str, Any]) -> Any:
@@ -160,6 +168,7 @@ TRIED: Final[Mapping[Account, tuple[Try, ...]]] = {
         *_EVERYBODY,
         Try("call its own node unhealthy", _on(_condition, "here"), "cannot patch"),
         Try("publish devices of its own node", _on(_slice, "here"), None),
+        Try("withdraw them", lambda thief, here, there: thief.delete(ResourceSlice, f"forged-{here}-{DRIVER}"), None),
         Try("publish devices of another node", _on(_slice, "there"), "of its own pod's node alone"),
         Try("publish devices of another driver", _on(_slice, "here", driver="gpu.nvidia.com"), "alone"),
         Try(

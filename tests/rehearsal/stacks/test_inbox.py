@@ -14,7 +14,7 @@ from tests.rehearsal.waiting import eventually
 
 from .conftest import Stack
 from .light_checks import checked, condition, events
-from .stolen_tokens import ACCOUNTS, TRIED, WRITES_OF, Account, Try, bring_dranet, refusal, thief
+from .stolen_tokens import ACCOUNTS, TRIED, WRITES_OF, Account, Try, are_held, bring_dranet, refusal, thief
 
 STACK = "dev"
 OWN_SIZE = {
@@ -137,7 +137,9 @@ def robbed(stack: Stack, brought_up: Outcome) -> Robbed:
     """A token of a pod of each of our accounts, all on one node."""
     here, there = (node["metadata"]["name"] for node in stack.nodes(agentpool="own"))
     bring_dranet(stack.cluster(), here, there)
-    return Robbed({account: thief(stack, account, here) for account in ACCOUNTS}, here, there)
+    tokens = {account: thief(stack, account, here) for account in ACCOUNTS}
+    eventually(lambda: are_held(tokens["dranet"], there), seconds=30)
+    return Robbed(tokens, here, there)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,12 @@
 """What was measured and decided of machines is written beside other writers, and never costs the measurement."""
 
+import json
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from aks_infiniband.validation import machines
+from aks_infiniband.validation.kept import MACHINES
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.validate import records
 from httpx2 import Request, Response
@@ -26,6 +28,7 @@ class Cluster:
         self.kept: dict[str, Any] | None = None
         self.conflicts, self.forbidden = conflicts, forbidden
         self.patches: list[Any] = []
+        self.asides: dict[str, Any] = {}
 
     def get(self, _: Any, name: str, **__: Any) -> Any:
         if self.kept is None:
@@ -33,7 +36,11 @@ class Cluster:
         return SimpleNamespace(to_dict=lambda: self.kept)
 
     def create(self, item: ConfigMap) -> None:
-        self.replace(item)
+        assert item.metadata
+        if item.metadata.name == MACHINES.name:
+            self.replace(item)
+        else:
+            self.asides[str(item.metadata.name)] = item.to_dict()
 
     def replace(self, item: ConfigMap) -> None:
         if self.forbidden:
@@ -67,16 +74,25 @@ def test_a_record_that_may_not_be_written_is_a_note(capsys: pytest.CaptureFixtur
     assert "the condition InfiniBandHealthy of node a could not be set" in said
 
 
-def test_a_record_that_cannot_be_read_is_neither_overwritten_nor_taken_for_an_empty_one(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_record_that_cannot_be_read_is_set_aside_and_another_begins(capsys: pytest.CaptureFixture[str]) -> None:
     cluster: Any = Cluster()
-    cluster.kept = broken = {"metadata": {"resourceVersion": "1"}, "data": {machines.KEY: "{"}}
-    records.keep_decision(cluster, "system", "a", "cordoned", by="validate", why="slow")
-    assert cluster.kept == broken
-    assert "could not be written" in capsys.readouterr().err
+    cluster.kept = {"metadata": {"resourceVersion": "1"}, "data": {MACHINES.key: "{"}}
     with pytest.raises(CommandError, match="ConfigMap machines of namespace system, cannot be read"):
         records.read_record(cluster, "system")
+    records.keep_decision(cluster, "system", "a", "cordoned", by="validate", why="slow")
+    (aside,) = cluster.asides
+    assert aside.startswith("machines-unreadable-")
+    assert f"It is set aside as ConfigMap {aside}" in " ".join(capsys.readouterr().err.split())
+    assert [one.what for one in records.read_record(cluster, "system")["a"].decisions] == ["cordoned"]
+
+
+def test_a_record_of_another_release_is_never_written_over(capsys: pytest.CaptureFixture[str]) -> None:
+    cluster: Any = Cluster()
+    text = json.dumps({"schema_version": 2, "machines": {}})
+    cluster.kept = kept = {"metadata": {"resourceVersion": "1"}, "data": {MACHINES.key: text}}
+    records.keep_decision(cluster, "system", "a", "cordoned", by="validate", why="slow")
+    assert (cluster.kept, cluster.asides) == (kept, {})
+    assert "could not be written" in capsys.readouterr().err
 
 
 def test_the_condition_of_the_light_check_is_only_taken_back_where_this_has_set_it() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from aks_infiniband.handwritten import HandwrittenError
 from aks_infiniband.validation import machines
+from aks_infiniband.validation.kept import MACHINES
 from aks_infiniband.validation.machines import Decision, Identity, Machine, Measurement
 from aks_infiniband.validation.payload.talk.config_maps import packed
 
@@ -98,7 +99,7 @@ def test_a_fleet_fits_into_its_config_map_and_keeps_what_was_touched_last() -> N
         for number in range(3000)
     }
     kept = machines.contents(record)
-    assert len(kept["binaryData"][machines.KEY]) <= 900_000
+    assert len(kept["binaryData"][MACHINES.key]) <= 900_000
     assert set(machines.record_in(kept)) <= {f"n{number}" for number in range(2000, 3000)}
     assert "n2999" in machines.record_in(kept)
 
@@ -119,6 +120,6 @@ BROKEN: dict[str, Any] = {
 @pytest.mark.parametrize("case", BROKEN)
 def test_what_is_no_record_is_refused_and_never_half_read(case: str) -> None:
     with pytest.raises(HandwrittenError):
-        machines.record_in(packed({machines.KEY: BROKEN[case]}))
+        machines.record_in(packed({MACHINES.key: BROKEN[case]}))
     with pytest.raises(HandwrittenError):
-        machines.record_in({"binaryData": {machines.KEY: "bm90IGd6aXA="}})
+        machines.record_in({"binaryData": {MACHINES.key: "bm90IGd6aXA="}})

@@ -13,9 +13,9 @@ from lightkube.resources.core_v1 import Node
 from aks_infiniband_cli.bad_machines.replace.azure import Azure
 from aks_infiniband_cli.bad_machines.replace.case import Case, Drain, Farthest
 from aks_infiniband_cli.bad_machines.replace.decision import refusal
-from aks_infiniband_cli.bad_machines.replace.history import History, now
+from aks_infiniband_cli.bad_machines.replace.history import History, Read, now
 from aks_infiniband_cli.bad_machines.replace.look import seen, sight_of
-from aks_infiniband_cli.bad_machines.replace.quarantine import is_in_quarantine, release
+from aks_infiniband_cli.bad_machines.replace.quarantine import is_in_quarantine, release, unknown_cases
 from aks_infiniband_cli.bad_machines.replace.replacing import Replacing
 from aks_infiniband_cli.bad_machines.replace.sight import Sight, agent_pool_of, resource_of, unhealthy
 from aks_infiniband_cli.bad_machines.replace.step import Budget, Seen
@@ -70,7 +70,8 @@ class Beginning:
 
     def plan(self, node: str, why: str) -> Plan:
         """What would be done to a node; one that is being replaced already is gone on with."""
-        cases = self.history.cases()
+        read = self.history.read()
+        cases = read.cases
         open_ = [case for case in cases if case.stage != "over"]
         case = next((each for each in open_ if node in (each.node, each.new)), None)
         if case is not None:  # its node may be gone by now
@@ -82,7 +83,10 @@ class Beginning:
         azure = self._azure(begun)
         looked = seen(begun, sight, azure, others=others, limit=self.wish.limit)
         today = _begun_today(cases, begun)
-        refused = looked.differs if case else refusal(begun, _of_pool(others, begun), looked, self.wish.budget, today)
+        refused = looked.differs
+        if case is None:
+            own = _of_pool(others, begun)
+            refused = _lost(read, sight) or refusal(begun, own, looked, self.wish.budget, today)
         return Plan(case=begun, seen=looked, refused=refused, begun_today=today)
 
     def carry_on(self, case: Case) -> Case:
@@ -172,6 +176,18 @@ def begin(kubeconfig: str, wish: Wish, say: Say) -> Beginning:
         return Beginning.of(kubeconfig, wish, say)
     except NO_ANSWER as error:
         raise CommandError(f"the cluster cannot be asked: {error}") from error
+
+
+def _lost(read: Read, sight: Sight) -> str:
+    """Why none of a pool is taken out while somebody may have been at work on it; empty where nobody was."""
+    held = unknown_cases(sight.of_pool(), read.cases) if read.lost or read.unread else []
+    if not held:
+        return ""
+    at = f"ConfigMap {read.lost}" if read.lost else "cannot be read"
+    return (
+        f"{', '.join(held)} of its pool was taken out by a case that the history has lost ({at}). "
+        "See what became of that machine, and let it in with --release"
+    )
 
 
 def _of_pool(cases: Sequence[Case], case: Case) -> list[Case]:

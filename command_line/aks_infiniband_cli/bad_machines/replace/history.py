@@ -2,28 +2,24 @@
 
 import json
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
-from http import HTTPStatus
 from typing import Any, Final, cast
 
-from aks_infiniband.handwritten import HandwrittenError, json_document
+from aks_infiniband.handwritten import HandwrittenError
 from aks_infiniband.handwritten.form import Form, formed
-from aks_infiniband.resources.metadata import labels
+from aks_infiniband.validation.kept import MOST_BYTES, REPLACED, OtherReleaseError, document_in, where
 from aks_infiniband.validation.reports import EVENTS_OF_NODES
-from lightkube import ApiError, Client
-from lightkube.resources.core_v1 import ConfigMap, Event
+from lightkube import Client
+from lightkube.resources.core_v1 import Event
 
 from aks_infiniband_cli.bad_machines.replace.case import Case, Line, case_of, document_of
 from aks_infiniband_cli.console import CommandError, note
+from aks_infiniband_cli.validate.keeping import Keeping
 
-NAME: Final = "replaced-machines"
-KEY: Final = "cases.json"
 SOURCE: Final = "aks-infiniband-replace"
-_SCHEMA_VERSION: Final = 1
-_MOST_BYTES: Final = 900_000
-"""Of the history: a ConfigMap holds 1 MiB (Kubernetes, "ConfigMaps"). The oldest cases that are over go first."""
 _NOTE_BYTES: Final = 1024
 """Of an Event (Kubernetes, pkg/apis/core/validation/events.go, NoteLengthLimit)."""
 
@@ -33,18 +29,42 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def cases_in(config_map: Any) -> list[Case]:
-    """The cases that a ConfigMap holds, the oldest first; one that is not in its form is told, and left out.
+class _Document(Form):
+    stopped: str = ""
+    lost: str = ""
+    cases: list[Any]
 
-    Raises CommandError for a history of another release, and for one that is none.
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Read:
+    """A history as it was read. stopped: when everything was, the last time."""
+
+    cases: list[Case] = field(default_factory=list)
+    stopped: str = ""
+    lost: str = ""
+    """The ConfigMap into which an earlier one was set aside, of which not all could be read."""
+    unread: str = ""
+    """What of this one cannot be read, in words."""
+
+
+def read_in(config_map: Mapping[str, Any]) -> Read:
+    """The history that a ConfigMap holds, the oldest case first, without what cannot be read.
+
+    Raises CommandError for one that another release has written: only that release knows what is under way.
     """
-    found = []
-    for number, document in enumerate(_document(config_map)["cases"]):
+    try:
+        found = formed(_Document, document_in(REPLACED, config_map) or {"cases": []})
+    except OtherReleaseError as error:
+        raise CommandError(f"{where(REPLACED)}, cannot be read: {error.at_its_place()}") from error
+    except HandwrittenError as error:
+        return Read(unread=error.at_its_place())
+    cases, unread = list[Case](), list[str]()
+    for number, document in enumerate(found.cases):
         try:
-            found.append(case_of(document))
+            cases.append(case_of(document))
         except ValueError as error:
-            tell_once(f"the history of replaced machines, ConfigMap {NAME}: case {number} counts for nothing: {error}")
-    return found
+            unread.append(f"case {number} counts for nothing: {error}")
+    return Read(cases=cases, stopped=found.stopped, lost=found.lost, unread="; ".join(unread))
 
 
 @cache
@@ -53,40 +73,15 @@ def tell_once(what: str) -> None:
     note(what)
 
 
-def _document(config_map: Any) -> dict[str, Any]:
-    """Raises CommandError."""
-    text = (config_map.get("data") or {}).get(KEY)
-    if not text:
-        return {"schema_version": _SCHEMA_VERSION, "stopped": "", "cases": []}
-    try:
-        found = formed(_History, json_document(text))
-    except HandwrittenError as error:
-        raise CommandError(
-            f"the history of replaced machines, key {KEY} of ConfigMap {NAME}, cannot be read: {error.at_its_place()}. "
-            "Mend it; without it nobody knows what is under way"
-        ) from error
-    if found.schema_version != _SCHEMA_VERSION:
-        raise CommandError(
-            f"the history of replaced machines has schema version {found.schema_version}, and this release "
-            f"reads {_SCHEMA_VERSION}: use the release that wrote it"
-        )
-    return found.model_dump()
-
-
-class _History(Form):
-    schema_version: int
-    stopped: str = ""
-    cases: list[Any]
-
-
-def _trimmed(cases: Sequence[Case], stopped: str) -> str:
+def _trimmed(cases: Sequence[Case], stopped: str, lost: str) -> str:
     """The history as text, without the oldest cases that are over if it were too long."""
     kept = list(cases)
     while True:
         shown = [document_of(case) for case in kept]
-        text = json.dumps({"schema_version": _SCHEMA_VERSION, "stopped": stopped, "cases": shown})
+        head = {"schema_version": REPLACED.version, "stopped": stopped, "lost": lost}
+        text = json.dumps({**head, "cases": shown})
         over = next((case for case in kept if case.stage == "over"), None)
-        if len(text) <= _MOST_BYTES or over is None:
+        if len(text) <= MOST_BYTES or over is None:
             return text
         kept.remove(over)
 
@@ -95,12 +90,19 @@ class History:
     """The history of one cluster. Methods raise NO_ANSWER, and CommandError where another command took a case over."""
 
     def __init__(self, client: Client, namespace: str) -> None:
-        self._client, self._namespace = client, namespace
+        self._client, self._keeping = client, Keeping(client, namespace, REPLACED)
         self._runner = secrets.token_hex(4)
 
     def cases(self) -> list[Case]:
         """All of them, the oldest first."""
-        return cases_in(self._read())
+        return self.read().cases
+
+    def read(self) -> Read:
+        """The whole history. What cannot be read of it is told; it is set aside when the next step is written."""
+        found = read_in(self._keeping.read())
+        if found.unread:
+            tell_once(f"{where(REPLACED)}, cannot be read: {found.unread}")
+        return found
 
     def open(self) -> list[Case]:
         """Those that are not over."""
@@ -108,7 +110,7 @@ class History:
 
     def was_stopped(self, since: str) -> bool:
         """Whether somebody has stopped everything after a moment."""
-        return str(_document(self._read())["stopped"]) >= since
+        return self.read().stopped >= since
 
     def take_over(self, case: Case) -> Case:
         """Begin a case, or go on with one: whoever had it before finds that out at its next step, and ends."""
@@ -154,40 +156,21 @@ class History:
 
     def _own(self, cases: Sequence[Case], case: Case) -> Case:
         found = next((each for each in cases if each.id == case.id), None)
-        if found is None or found.runner != self._runner:
+        if found is None:
+            raise CommandError(f"the history has no case of {case.node} any more: this command ends")
+        if found.runner != self._runner:
             raise CommandError(f"another command goes on with {case.node}: this one ends")
         return found
 
-    def _read(self) -> Any:
-        try:
-            return self._client.get(ConfigMap, NAME, namespace=self._namespace).to_dict()
-        except ApiError as error:
-            if error.status.code != HTTPStatus.NOT_FOUND:
-                raise
-            return {}
-
     def _change(self, change: Callable[[Sequence[Case]], list[Case]], *, stopped: str = "") -> None:
-        """Write what a function makes of the cases, anew where somebody else wrote meanwhile. stopped: when all was."""
+        """Write what a function makes of the cases, again where another wrote meanwhile. stopped: when all was."""
         while True:
-            found = self._read()
-            text = _trimmed(change(cases_in(found)), stopped or _document(found)["stopped"])
-            metadata = {"name": NAME, "namespace": self._namespace, "labels": _LABELS}
-            version = (found.get("metadata") or {}).get("resourceVersion")
-            body = ConfigMap.from_dict(
-                {
-                    "apiVersion": "v1",
-                    "kind": "ConfigMap",
-                    "metadata": metadata | ({"resourceVersion": version} if version else {}),
-                    "data": {KEY: text},
-                }
-            )
-            write: Any = self._client.replace if version else self._client.create
-            try:
-                write(cast("ConfigMap", body))
-            except ApiError as error:
-                if error.status.code != HTTPStatus.CONFLICT:
-                    raise
-            else:
+            found = self._keeping.read()
+            read = read_in(found)
+            cases = change(read.cases)
+            lost = self._keeping.set_aside(found, read.unread) if read.unread else read.lost
+            text = _trimmed(cases, stopped or read.stopped, lost)
+            if self._keeping.write(found, {"data": {REPLACED.key: text}}):
                 return
 
     def _tell(self, node: str, step: str, what: str) -> None:
@@ -209,4 +192,3 @@ class History:
 
 
 _WARNINGS: Final = ("Quarantined", "Bad", "Deleted", "Ended", "Waits")
-_LABELS: Final = {**labels("replace", "history"), "app.kubernetes.io/managed-by": SOURCE}

@@ -5,7 +5,7 @@ taint stays. But it keeps the operators' DaemonSets away, whose pods leave a nod
 when its drivers are there. So from the restart on a node is cordoned alone. What runs on it goes on.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -14,7 +14,9 @@ from lightkube import ApiError, Client
 from lightkube.resources.core_v1 import Node
 from lightkube.types import PatchType
 
+from aks_infiniband_cli.bad_machines.replace.case import Case
 from aks_infiniband_cli.validate.deployed import Object
+from aks_infiniband_cli.validate.nodes import name_of
 
 MARK: Final = "aks-infiniband/replaced-by"
 """Annotation of a node in quarantine: the case's id. Nobody else's cordon is taken back."""
@@ -29,6 +31,13 @@ TOLERATIONS: Final[Sequence[Mapping[str, str]]] = tuple(
 def is_in_quarantine(node: Object) -> bool:
     """Whether a case has taken the node out."""
     return MARK in (node["metadata"].get("annotations") or {})
+
+
+def unknown_cases(nodes: Iterable[Object], cases: Iterable[Case]) -> list[str]:
+    """The nodes that cases have taken out of which the history tells nothing."""
+    known = {case.id for case in cases}
+    marks = {name_of(node): (node["metadata"].get("annotations") or {}).get(MARK) for node in nodes}
+    return [name for name, mark in marks.items() if mark is not None and mark not in known]
 
 
 def how_held(node: Object) -> tuple[bool, bool]:

@@ -5,8 +5,9 @@ from dataclasses import asdict, replace
 from typing import Any, cast
 
 import pytest
+from aks_infiniband.validation.kept import REPLACED
 from aks_infiniband_cli.bad_machines.replace.case import Case, Line
-from aks_infiniband_cli.bad_machines.replace.history import KEY, NAME, History, cases_in, tell_once
+from aks_infiniband_cli.bad_machines.replace.history import History, read_in, tell_once
 from aks_infiniband_cli.console import CommandError
 from lightkube import ApiError, Client
 from lightkube.models.meta_v1 import Status
@@ -18,6 +19,7 @@ class Cluster:
 
     def __init__(self) -> None:
         self.kept: dict[str, Any] = {}
+        self.asides: dict[str, Any] = {}
         self.events: list[str] = []
 
     def get(self, *_: Any, **__: Any) -> ConfigMap:
@@ -28,6 +30,10 @@ class Cluster:
     def create(self, found: Any) -> None:
         if found.kind == "Event":
             self.events.append(found.reason)
+        elif found.metadata.name != REPLACED.name:
+            if found.metadata.name in self.asides:
+                raise refused(409)
+            self.asides[found.metadata.name] = found.to_dict()
         else:
             self._keep(found)
 
@@ -63,7 +69,7 @@ ONE = Case(id="i", node="a", pool="hb", resource="/x", agent_pool="hb", begun="2
 
 
 def config_map(*cases: Any) -> dict[str, Any]:
-    return {"data": {KEY: json.dumps({"schema_version": 1, "stopped": "", "cases": cases})}}
+    return {"data": {REPLACED.key: json.dumps({"schema_version": 1, "stopped": "", "cases": cases})}}
 
 
 @pytest.mark.parametrize(
@@ -80,19 +86,65 @@ def config_map(*cases: Any) -> dict[str, Any]:
         ({"lines": [{"at": "t"}]}, "lines.0.step is missing"),
     ],
 )
-def test_a_case_that_is_not_in_its_form_is_told_and_counts_for_nothing(
-    changed: dict[str, Any], told: str, capsys: pytest.CaptureFixture[str]
+def test_a_case_that_is_not_in_its_form_is_told_and_counts_for_nothing(changed: dict[str, Any], told: str) -> None:
+    sound = replace(ONE, id="j")
+    found = read_in(config_map({**asdict(ONE), **changed}, asdict(sound)))
+    assert found.cases == [sound]
+    assert told in found.unread
+
+
+BROKEN = ["{", "[]", '{"cases": []}', '{"schema_version": "1", "cases": 7}', '{"schema_version": 1, "cases": 7}']
+
+
+@pytest.mark.parametrize("text", BROKEN)
+def test_a_history_that_is_none_is_told_set_aside_and_gone_on_from(
+    text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tell_once.cache_clear()
-    sound = replace(ONE, id="j")
-    assert cases_in(config_map({**asdict(ONE), **changed}, asdict(sound))) == [sound]
-    assert told in " ".join(capsys.readouterr().err.split())
+    cluster = Cluster()
+    history = History(cast("Client", cluster), "ns")
+    cluster.kept = {"data": {REPLACED.key: text}, "metadata": {"name": REPLACED.name, "resourceVersion": "1"}}
+    assert history.cases() == []
+    assert "cannot be read" in " ".join(capsys.readouterr().err.split())
+    history.take_over(replace(ONE))
+    (aside,) = cluster.asides.values()
+    assert aside["data"] == {REPLACED.key: text}
+    assert history.read().lost == aside["metadata"]["name"]
+    history.write(history.cases()[0], "Quarantined", "w")
+    assert [case.id for case in history.cases()] == ["i"]
+    assert history.read().lost == aside["metadata"]["name"], "the next command knows it, too"
+    assert len(cluster.asides) == 1
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"cases": []}', '{"schema_version": "1", "cases": 7}'])
-def test_a_history_that_is_none_is_refused_in_words(text: str) -> None:
-    with pytest.raises(CommandError, match=f"key {KEY} of ConfigMap {NAME}, cannot be read"):
-        cases_in({"data": {KEY: text}})
+def test_a_case_that_cannot_be_read_is_set_aside_before_the_others_are_written() -> None:
+    cluster = Cluster()
+    history = History(cast("Client", cluster), "ns")
+    cluster.kept = {**config_map({**asdict(ONE), "stage": "levitate"}), "metadata": {"resourceVersion": "1"}}
+    assert history.stop() == []
+    (aside,) = cluster.asides.values()
+    assert "levitate" in aside["data"][REPLACED.key]
+
+
+def test_what_another_release_has_written_is_read_by_nobody_else_and_never_written_over() -> None:
+    cluster = Cluster()
+    history = History(cast("Client", cluster), "ns")
+    text = json.dumps({"schema_version": 2, "cases": []})
+    cluster.kept = kept = {"data": {REPLACED.key: text}, "metadata": {"resourceVersion": "1"}}
+    for work in (history.cases, history.stop, lambda: history.take_over(replace(ONE))):
+        with pytest.raises(CommandError, match="schema_version is 2, and this release reads 1"):
+            work()
+    assert (cluster.kept, cluster.asides) == (kept, {})
+
+
+def test_who_works_on_a_case_that_the_history_has_lost_ends() -> None:
+    cluster = Cluster()
+    history, case = History(cast("Client", cluster), "ns"), replace(ONE)
+    history.take_over(case)
+    cluster.kept["data"][REPLACED.key] = "{"
+    with pytest.raises(CommandError, match="the history has no case of a any more"):
+        history.current(case)
+    with pytest.raises(CommandError, match="the history has no case of a any more"):
+        history.write(case, "Sound", "w")
 
 
 def test_the_history_is_bounded_in_bytes_and_keeps_what_is_open() -> None:
@@ -101,10 +153,13 @@ def test_the_history_is_bounded_in_bytes_and_keeps_what_is_open() -> None:
     lines = [Line(at="2026-11-25T10:00:00+00:00", step="Bad", what="x" * 5000)] * 200
     known = [f"aks-hb-1234-vmss{number:06}" for number in range(300)]
     over = [replace(ONE, id=str(n), stage="over", lines=lines, known=known, bad=["slow"] * 8) for n in range(40)]
-    cluster.kept = {**config_map(asdict(replace(ONE, id="open")), *map(asdict, over)), "metadata": {"name": NAME}}
+    cluster.kept = {
+        **config_map(asdict(replace(ONE, id="open")), *map(asdict, over)),
+        "metadata": {"name": REPLACED.name},
+    }
     cluster.kept["metadata"]["resourceVersion"] = "1"
     history.take_over(replace(ONE, id="new"))
-    text = cluster.kept["data"][KEY]
+    text = cluster.kept["data"][REPLACED.key]
     assert len(text) < 1 << 20
     kept = history.cases()
     assert [kept[0].id, kept[-2].id, kept[-1].id] == ["open", "39", "new"]

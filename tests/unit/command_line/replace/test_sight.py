@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from aks_infiniband.facts.managed import AUTO_DRAIN
-from aks_infiniband_cli.bad_machines.replace import replacing
+from aks_infiniband_cli.bad_machines.replace import beginning, replacing
 from aks_infiniband_cli.bad_machines.replace.case import Case
+from aks_infiniband_cli.bad_machines.replace.history import Read
 from aks_infiniband_cli.bad_machines.replace.look import differs
 from aks_infiniband_cli.bad_machines.replace.measuring import blamed, missing, problems
 from aks_infiniband_cli.bad_machines.replace.quarantine import MARK, TAINT, TOLERATIONS, how_held
@@ -92,6 +93,23 @@ def test_a_case_that_was_begun_is_held_against_its_node_and_against_azure(
     changed: Any, nodes: Any, machines: Any, told: str
 ) -> None:
     found = differs(replace(RESUMED, **changed), sight(*nodes), machines)
+    assert (told in found) if told else found == ""
+
+
+@pytest.mark.parametrize(
+    ("read", "told"),
+    [
+        (Read(), ""),
+        (Read(cases=[replace(RESUMED, id="1")], unread="case 0 counts for nothing"), ""),
+        (
+            Read(lost="replaced-machines-unreadable-1"),
+            "b of its pool was taken out by a case",
+        ),
+        (Read(unread="is None"), "has lost (cannot be read)"),
+    ],
+)
+def test_a_pool_is_left_alone_while_one_of_it_was_taken_out_by_a_case_that_was_lost(read: Read, told: str) -> None:
+    found = beginning._lost(read, sight(node("a"), marked("b")))
     assert (told in found) if told else found == ""
 
 
