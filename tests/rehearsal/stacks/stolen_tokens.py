@@ -282,9 +282,20 @@ def bring_dranet(client: Client, here: str, there: str) -> None:
     claim = {**_RESOURCE, "kind": "ResourceClaim", "metadata": named, "spec": {"devices": {"requests": requests}}}
     client.apply(codecs.from_dict(claim), field_manager="test")
     result = {"request": "hca", "driver": DRIVER, "pool": here, "device": "hca"}
-    client.patch(
-        ResourceClaimStatus,
-        _CLAIM,
-        {"status": {"allocation": {"devices": {"results": [result]}}}},
-        namespace="default",
-    )
+    field = {"key": "metadata.name", "operator": "In", "values": [here]}  # as the scheduler binds devices of a node
+    allocation = {"devices": {"results": [result]}, "nodeSelector": {"nodeSelectorTerms": [{"matchFields": [field]}]}}
+    client.patch(ResourceClaimStatus, _CLAIM, {"status": {"allocation": allocation}}, namespace="default")
+
+
+def are_held(thief: Client, there: str) -> bool:
+    """Whether the API server has read dranet's policies, which it does a moment after they are made."""
+    tries: tuple[Any, ...] = (_slice_of(there), _event_of(there))
+    return all(_is_refused(thief, made) for made in tries)
+
+
+def _is_refused(thief: Client, made: Any) -> bool:
+    try:
+        thief.create(made, dry_run=True)
+    except ApiError:
+        return True
+    return False
