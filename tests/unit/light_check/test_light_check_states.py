@@ -108,6 +108,13 @@ def report(pool: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.parametrize("node", [None, {}, {"healthy": True}, {**report("a")["nodes"]["n0"], "links": {"x": 1}}])
+def test_a_state_that_somebody_has_edited_takes_no_metric_of_the_others_away(node: Any) -> None:
+    edited = report("a")
+    edited["nodes"]["n1"] = node
+    assert exporter.exposition([edited]) == exporter.exposition([report("a")])  # type: ignore[list-item]
+
+
 def test_every_metric_is_in_prometheus_text_format_and_its_samples_stand_together() -> None:
     lines = exporter.exposition([report("a"), report("b")]).splitlines()  # type: ignore[list-item]
     families = [line.split()[2] for line in lines if line.startswith("# TYPE")]

@@ -10,7 +10,16 @@ from aks_infiniband.validation.payload.talk.termination import EXIT_DONE, EXIT_V
 
 from tests.unit.validation.one_pod import entry, member
 
-BUSY = {"healthy": True, "message": "as it was"}
+BUSY = {
+    "checked": 1,
+    "healthy": True,
+    "reason": "LightCheckPassed",
+    "message": "as it was",
+    "links": {"mlx5_0": {"up": True, "rate_gbps": 400.0}},
+    "counters": {"mlx5_0": {"symbol_error": 0}},
+    "errors": {"mlx5_0": {}},
+    "bandwidth": {"mlx5_0": 390.0},
+}
 
 
 @pytest.fixture
@@ -31,7 +40,7 @@ def conditions(fake: Any, node: str) -> list[tuple[str, str]]:
 
 
 def test_one_idle_node_is_looked_at_and_what_is_known_of_busy_ones_stays(fake: Any, checked: Any) -> None:
-    fake.put("report", {KEY: json.dumps({"nodes": {"n1": BUSY, "gone": BUSY}})})
+    fake.put("report", {KEY: json.dumps({"schema_version": 1, "nodes": {"n1": BUSY, "gone": BUSY}})})
     code, message = checked(1, "n0")
 
     assert (code, message) == (EXIT_DONE, "pool ndh100: 1 of 2 nodes were idle, 0 of them not healthy")
@@ -44,8 +53,27 @@ def test_one_idle_node_is_looked_at_and_what_is_known_of_busy_ones_stays(fake: A
     assert nodes["n0"]["bandwidth"] == {}
 
 
+@pytest.mark.parametrize(
+    "left",
+    [
+        "{",
+        "[]",
+        json.dumps({"schema_version": 2, "nodes": {"n1": BUSY}}),
+        json.dumps({"schema_version": 1, "nodes": ["n1"], "members": {"gone": 7}}),
+        json.dumps({"schema_version": 1, "nodes": {"n0": {"counters": "many"}, "n1": {**BUSY, "healthy": "yes"}}}),
+        json.dumps({"schema_version": 1, "nodes": {"n0": {**BUSY, "counters": {"mlx5_0": {"symbol_error": "x"}}}}}),
+    ],
+)
+def test_a_report_that_somebody_has_edited_ends_no_check_and_is_written_over(
+    fake: Any, checked: Any, left: str
+) -> None:
+    fake.put("report", {KEY: left})
+    assert checked(1, "n0")[0] == EXIT_DONE
+    assert set(report_of(fake)["nodes"]) == {"n0"}
+
+
 def test_a_node_that_is_gone_is_named_and_one_that_the_run_before_has_named_still_is(fake: Any, checked: Any) -> None:
-    before = {"nodes": {"n1": BUSY}, "members": {"expected": 2, "present": 1, "gone": ["n2"]}}
+    before = {"schema_version": 1, "nodes": {"n1": BUSY}, "members": {"expected": 2, "present": 1, "gone": ["n2"]}}
     fake.put("report", {KEY: json.dumps(before)})
     fake.nodes[:] = [node for node in fake.nodes if node["metadata"]["name"] == "n0"]
     _, message = checked(1, "n0")

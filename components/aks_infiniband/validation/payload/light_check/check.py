@@ -13,7 +13,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..look.counters import Counters, judge_counters
 from ..look.gathering import entries_of
@@ -35,7 +35,19 @@ from ..talk.steps import Carry, Entry, Results, Step
 from ..talk.steps import Members as Pods
 from ..talk.termination import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish
 from ..talk.time_left import Time
-from .state import KEY, Members, NodeState, Said, State, condition_of, errors_since, event_of, said_of, state_of
+from .state import (
+    KEY,
+    SCHEMA_VERSION,
+    Members,
+    Said,
+    State,
+    condition_of,
+    errors_since,
+    event_of,
+    said_of,
+    state_of,
+    states_in,
+)
 
 _KIND = "write-bandwidth"
 _FIGURE = "rdma-write-bandwidth"
@@ -109,7 +121,7 @@ class LightCheck:
         boards = self.pod.read()
         found = entries_of(boards, self.pod.me.run)
         self.expected = with_found_rate(self.expected, (hca for facts in found.values() for hca in facts["hcas"]))
-        state = self._state(json.loads(boards[0].get(KEY) or "{}"), found, self._measure(lead, found))
+        state = self._state(boards[0].get(KEY), found, self._measure(lead, found))
         self.pod.leave({KEY: json.dumps(state)}, [stale_keys(left, self.pod.me.run) for left in boards])
         lead.extend(self.arguments.measure_seconds / _TELL_SHARE)
         told = lead.step({"tell": {node: said_of(state["nodes"][node]) for node in found}})
@@ -151,11 +163,11 @@ class LightCheck:
                 checks = [not_measured(_FIGURE, "a workload took one of the nodes, or a pod did not answer in time")]
         return Measured(checks, bandwidth, lead.step({"counters": True}))
 
-    def _state(self, last: Mapping[str, Any], found: FactsByNode, measured: Measured) -> State:
+    def _state(self, last: str | None, found: FactsByNode, measured: Measured) -> State:
         """The report of this run, and what earlier runs said of nodes that still exist. last: the report before."""
         there = {node["metadata"]["name"] for node in self.pod.api.nodes(self.arguments.selector)}
-        before: Mapping[str, NodeState] = last.get("nodes", {})
-        known = {*before, *last.get("members", {}).get("gone", [])}
+        before, left = states_in(last)
+        known = {*before, *left}
         expected = self.expected["node_count"]
         _, gone = missing_nodes(expected, there, known)
         counters = {node: measured.counters.get(node) or facts["counters"] for node, facts in found.items()}
@@ -179,7 +191,7 @@ class LightCheck:
             for node, facts in found.items()
         }
         return {
-            "schema_version": 1,
+            "schema_version": SCHEMA_VERSION,
             "pool": self.expected["pool"],
             "run": self.pod.me.run,
             "finished": int(now),

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from .state import KEY, NodeState, State
+from .state import KEY, NodeState, State, is_state
 
 PREFIX = "aks_infiniband_light_check_"
 METRICS: Mapping[str, str] = {
@@ -57,7 +57,8 @@ def _samples(report: State) -> Iterator[Sample]:
         yield "nodes_expected", pool, members["expected"]
         yield "nodes_present", pool, members["present"]
     for node, state in sorted(report["nodes"].items()):
-        yield from _of_node({**pool, "node": node}, state)
+        if is_state(state):  # somebody may have edited it
+            yield from _of_node({**pool, "node": node}, state)
 
 
 def _of_node(node: Mapping[str, str], state: NodeState) -> Iterator[Sample]:

@@ -11,6 +11,7 @@ from ..look.node import Facts
 from ..say.checks import Check, severity
 from ..say.lines import lines_of
 from ..talk.api import Object
+from ..talk.config_maps import object_in
 from ..talk.termination import shorten
 
 KEY = "light-check.json.gz"
@@ -81,6 +82,50 @@ class State(TypedDict):
     members: Members
     nodes: dict[str, NodeState]
     checks: list[Check]
+
+
+SCHEMA_VERSION = 1
+"""Of the report."""
+
+
+def states_in(text: str | None) -> tuple[dict[str, NodeState], list[str]]:
+    """What the report before says of nodes, and which had gone by then: without what is not in its form, because
+    somebody may have edited it, or another release may have written it.
+    """
+    report = object_in(text) or {}
+    if report.get("schema_version") != SCHEMA_VERSION:
+        return {}, []
+    nodes, members = report.get("nodes"), report.get("members")
+    gone = members.get("gone") if isinstance(members, dict) else None
+    return (
+        {node: state for node, state in nodes.items() if is_state(state)} if isinstance(nodes, dict) else {},
+        [name for name in gone if isinstance(name, str)] if isinstance(gone, list) else [],
+    )
+
+
+def is_state(found: Any) -> bool:
+    """Whether this is the state of a node, in its form."""
+    if not isinstance(found, dict) or not NodeState.__required_keys__ <= set(found):
+        return False
+    texts, links = (found["reason"], found["message"]), found["links"]
+    tables = (found["bandwidth"], *_values(found["counters"]), *_values(found["errors"]))
+    return (
+        isinstance(found["healthy"], bool)
+        and all(isinstance(text, str) for text in texts)
+        and isinstance(links, dict)
+        and all(isinstance(link, dict) and set(Link.__required_keys__) <= set(link) for link in links.values())
+        and all(isinstance(table, dict) and all(map(_is_number, table.values())) for table in tables)
+        and all(_is_number(link["rate_gbps"]) or link["rate_gbps"] is None for link in links.values())
+        and _is_number(found["checked"])
+    )
+
+
+def _values(found: Any) -> list[Any]:
+    return list(found.values()) if isinstance(found, dict) else [None]
+
+
+def _is_number(found: Any) -> bool:
+    return isinstance(found, (int, float)) and not isinstance(found, bool)
 
 
 def errors_since(before: Counters, start: Counters, now: Counters) -> Counters:
