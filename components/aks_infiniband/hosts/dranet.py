@@ -13,7 +13,7 @@ from aks_infiniband.facts.dranet import CLOUD, DEVICE_CLASS, DRIVER, HEALTH_PORT
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.hosts.node_daemon import NodeDaemonArgs, daemon_set_spec
 from aks_infiniband.resources import metadata
-from aks_infiniband.resources.admission import METADATA_STAYS, NODE, bound_policies, match_constraints, of_account
+from aks_infiniband.resources.admission import METADATA_STAYS, bound_policies, limit, of_account
 from aks_infiniband.resources.options import child_options, timeout_annotation
 from aks_infiniband.resources.registry import SOURCES, Registry
 
@@ -97,7 +97,6 @@ def policies(namespace: str) -> dict[str, dict[str, Any]]:
 
     From Kubernetes 1.36 on the API server itself holds the status of claims to it (resourceclaims/driver).
     """
-    group = {"apiGroups": ["resource.k8s.io"], "apiVersions": ["*"]}
     # A slice's driver and node never change, so the old one is asked only where there is no new one.
     published = "(request.operation == 'DELETE' ? oldObject : object)"
     mine = f"(d, d.driver == '{DRIVER}' && d.pool == variables.node)"
@@ -128,22 +127,14 @@ def policies(namespace: str) -> dict[str, dict[str, Any]]:
             "object.?involvedObject.?kind.orValue('') in ['Pod', 'ResourceClaim']"
         ),
     }
-    written, changed = ["CREATE", "UPDATE"], ["UPDATE"]
-    core = {"apiGroups": [""], "apiVersions": ["v1"]}
-    return {
-        end: {
-            "failurePolicy": "Fail",
-            "matchConstraints": match_constraints({**where, "operations": when, "resources": [what]}),
-            "matchConditions": of_account(namespace, NAME),
-            "variables": [dict(NODE)],
-            "validations": [{"expression": rule, "message": f"dranet {said}"} for said, rule in validations.items()],
-        }
-        for end, where, when, what, validations in (
-            ("", group, [*written, "DELETE"], "resourceslices", slices),
-            ("-claims", group, changed, "resourceclaims/status", status),
-            ("-events", core, written, "events", events),
-        )
+    group, core = {"apiGroups": ["resource.k8s.io"], "apiVersions": ["*"]}, {"apiGroups": [""], "apiVersions": ["v1"]}
+    written = ["CREATE", "UPDATE"]
+    asked = {
+        "": ({**group, "operations": [*written, "DELETE"], "resources": ["resourceslices"]}, slices),
+        "-claims": ({**group, "operations": ["UPDATE"], "resources": ["resourceclaims/status"]}, status),
+        "-events": ({**core, "operations": written, "resources": ["events"]}, events),
     }
+    return {end: limit("dranet", of_account(namespace, NAME), rule, said) for end, (rule, said) in asked.items()}
 
 
 def device_class_spec() -> dict[str, Any]:

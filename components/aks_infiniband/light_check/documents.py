@@ -9,7 +9,7 @@ from aks_infiniband.facts.pool import RDMA_SHARED_RESOURCE, Pool
 from aks_infiniband.facts.versions import VALIDATION_IMAGE
 from aks_infiniband.hosts.node_daemon import SMALL, UNPRIVILEGED
 from aks_infiniband.operators.nic_policy import PODS_PER_NODE
-from aks_infiniband.resources.admission import METADATA_STAYS, NODE, match_constraints, of_account
+from aks_infiniband.resources.admission import METADATA_STAYS, limit, of_account
 from aks_infiniband.resources.metadata import labels
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.host_counters import Unread, counter_arguments, counter_mounts, counter_volumes
@@ -241,17 +241,5 @@ def policies(namespace: str) -> dict[str, dict[str, Any]]:
         f"names {EVENT_SOURCE} as the source of its Events": f"{source}.?component.orValue('') == '{EVENT_SOURCE}'",
         f"has no reasons but {' and '.join(EVENT_REASONS)}": f"object.?reason.orValue('') in {list(EVENT_REASONS)}",
     }
-    return {"": _policy(namespace, nodes, change), "-events": _policy(namespace, events, report)}
-
-
-def _policy(namespace: str, rule: Mapping[str, Any], rules_in_cel: Mapping[str, str]) -> dict[str, Any]:
-    return {
-        "failurePolicy": "Fail",
-        "matchConstraints": match_constraints(rule),
-        "matchConditions": of_account(namespace, NAME),
-        "variables": [NODE],
-        "validations": [
-            {"expression": expression, "message": f"the scheduled check {what}"}
-            for what, expression in rules_in_cel.items()
-        ],
-    }
+    account, who = of_account(namespace, NAME), "the scheduled check"
+    return {"": limit(who, account, nodes, change), "-events": limit(who, account, events, report)}

@@ -41,6 +41,24 @@ def of_account(namespace: str, name: str) -> list[dict[str, str]]:
     return [{"name": "account", "expression": f"request.userInfo.username == '{account}'"}]
 
 
+def limit(
+    who: str, accounts: Sequence[Mapping[str, str]], rule: Mapping[str, Any], validations: Mapping[str, str]
+) -> dict[str, Any]:
+    """The spec of a ValidatingAdmissionPolicy that holds an account to what it is for.
+
+    who: in its messages. validations: the rules in CEL, by what is said where one is broken.
+    """
+    return {
+        "failurePolicy": "Fail",
+        "matchConstraints": match_constraints(rule),
+        "matchConditions": [dict(account) for account in accounts],
+        "variables": [dict(NODE)],
+        "validations": [
+            {"expression": expression, "message": f"{who} {what}"} for what, expression in validations.items()
+        ],
+    }
+
+
 def match_resources(namespaces: Sequence[str]) -> dict[str, Any]:
     """The matchResources of a binding: objects in these namespaces.
 

@@ -31,7 +31,7 @@ from ..say.checks import Check, not_measured
 from ..talk.api import ApiError
 from ..talk.boards import stale_keys
 from ..talk.rendezvous import Lead, follow
-from ..talk.steps import Carry, Entry, Results, Step
+from ..talk.steps import Carry, Entry, Results, Said, Step
 from ..talk.steps import Members as Pods
 from ..talk.termination import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish
 from ..talk.time_left import Time
@@ -39,7 +39,6 @@ from .state import (
     KEY,
     SCHEMA_VERSION,
     Members,
-    Said,
     State,
     condition_of,
     errors_since,

@@ -12,6 +12,7 @@ from ..say.checks import Check, severity
 from ..say.lines import lines_of
 from ..talk.api import Object
 from ..talk.config_maps import object_in
+from ..talk.steps import Said
 from ..talk.termination import shorten
 
 KEY = "light-check.json.gz"
@@ -31,15 +32,6 @@ EVENTS_OF_NODES = "default"
 """Namespace in which the API server takes Events of objects that are in none."""
 _MESSAGE_BYTES = 1024
 """Longest note of an Event (Kubernetes, pkg/apis/core/validation/events.go, NoteLengthLimit)."""
-
-
-class Said(TypedDict):
-    """What is said of a node in its condition and its Event. checked: seconds since 1970."""
-
-    checked: int
-    healthy: bool
-    reason: str
-    message: str
 
 
 class Link(TypedDict):
@@ -103,7 +95,7 @@ def states_in(text: str | None) -> tuple[dict[str, NodeState], list[str]]:
     )
 
 
-def is_state(found: Any) -> bool:
+def is_state(found: object) -> bool:
     """Whether this is the state of a node, in its form."""
     if not isinstance(found, dict) or not NodeState.__required_keys__ <= set(found):
         return False
@@ -120,11 +112,11 @@ def is_state(found: Any) -> bool:
     )
 
 
-def _values(found: Any) -> list[Any]:
+def _values(found: object) -> list[object]:
     return list(found.values()) if isinstance(found, dict) else [None]
 
 
-def _is_number(found: Any) -> bool:
+def _is_number(found: object) -> bool:
     return isinstance(found, (int, float)) and not isinstance(found, bool)
 
 

@@ -35,6 +35,15 @@ Members = Mapping[str, Entry]
 """The pods of a run by node, in the order of their indices."""
 
 
+class Said(TypedDict):
+    """What a pod is to say of its node to the API server (light_check/state.py). checked: seconds since 1970."""
+
+    checked: int
+    healthy: bool
+    reason: str
+    message: str
+
+
 class Step(TypedDict, total=False):
     """The next step: kind, serve, sockperf, gpus, collective, node_pairs, counters, tell or end, with what it needs."""
 
@@ -68,8 +77,8 @@ class Step(TypedDict, total=False):
     meetings: list[str]
     """Where the ranks of each pair or domain meet."""
     counters: bool
-    tell: dict[str, Any]
-    """By node, what its pod is to say of it to the API server (light_check/state.py)."""
+    tell: dict[str, Said]
+    """By node."""
     end: bool
 
 
