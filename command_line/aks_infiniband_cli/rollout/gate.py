@@ -178,16 +178,17 @@ def _tell(driver: Driver, first: str, others: int) -> None:
 def _await_driver(client: Client, validation: Deployed, driver: Driver, first: str, before: Loaded) -> Loaded | None:
     """The driver when the node has another one and is as the pool promises; None where its upgrade fails."""
 
-    def look() -> tuple[Loaded | None] | None:
+    def look() -> Loaded | None:
+        """What the node ends with: the driver that it had if its upgrade fails."""
         node = _node(client, first)
         if labels_of(node).get(driver.state) == FAILED:
-            return (None,)
+            return before
         pods = [pod.to_dict() for pod in client.list(Pod, namespace=before.namespace, fields={"spec.nodeName": first})]
         now = driver.loaded(pods).get(first, before)
-        return (now,) if now != before and not lacks(dict(node), validation.promise) else None
+        return now if now != before and not lacks(dict(node), validation.promise) else None
 
-    (loaded,) = until(look)
-    return loaded
+    now = until(look)
+    return None if now == before else now
 
 
 def _node(client: Client, first: str) -> Object:

@@ -64,34 +64,32 @@ class RdmaSoftware(pulumi.ComponentResource):
         workloads, preparation = self._workloads(), args.stack.node_preparation(args.kubeconfig)
         # It restarts the kubelet, so it comes before every device plugin and every pod that holds a device.
         prepared = self._on_machines(NodePreparation, "node-preparation", preparation, system)
-        self._turns = DriverTurns(
-            name,
-            kubeconfig=args.kubeconfig,
-            poll_seconds=args.stack.waits.poll_seconds,
-            stable_seconds=args.stack.waits.stable_seconds,
-            timeout_seconds=args.stack.waits.timeout_seconds,
-        )
+        turns = self._turns()
         ground = gpus.Ground(
             name=name, stack=args.stack, kubeconfig=args.kubeconfig, after=self._after, machines=self._machines
         )
-        self._owners = agreed(args.stack.pools, args.pools_ready, args.kubeconfig)
+        owners = agreed(args.stack.pools, args.pools_ready, args.kubeconfig)
         # A preparation that only loads modules restarts no kubelet, and the GPUs' device plugin needs none of them.
-        driven, releases = gpus.nvidia(ground, self._turns, *self._owners, *(prepared if args.stack.memlock else ()))
+        driven, releases = gpus.nvidia(ground, turns, *owners, *(prepared if args.stack.memlock else ()))
         driven += self._on_machines(PeermemLoader, "peermem", args.stack.peermem(args.kubeconfig), system)
         hardened = args.stack.toolkit_hardening(args.kubeconfig)
         driven += self._on_machines(ToolkitHardening, "toolkit-hardening", hardened, system)
         network = NetworkOperator(
             f"{name}-network-operator", args=args.stack.network_operator(args.kubeconfig), opts=self._opts
         )
-        infiniband = self._infiniband(network, workloads, prepared, releases)
+        # Changes of the GPU Operator go first. Only an update waits for the upgrades of its drivers.
+        policy = NicClusterPolicy(
+            f"{name}-nic-cluster-policy",
+            args=replace(args.stack.cluster_policy(args.kubeconfig), turns=turns),
+            opts=self._after(network, *prepared, *releases, *owners),
+        )
+        node_policies = self._node_policies(policy, turns)
+        infiniband = [policy, *self._networks(policy, workloads)]
         driven += gpus.amd(ground, discovery=[network], network=infiniband)
         infiniband += self._on_machines(Dranet, "dranet", args.stack.dranet(args.kubeconfig), [*system, *prepared])
         for pull in args.stack.image_pulls():  # after the preparation, which may restart containerd
             pull.run(name, namespace=metadata.SYSTEM_NAMESPACE, opts=self._after(*system, *prepared))
-        if args.stack.observability is not None:  # no validation waits for it
-            metrics = replace(args.stack.observability, kubeconfig=args.kubeconfig)
-            after = self._after(*system, *self._machines(args.stack.pools))
-            Observability(f"{name}-observability", args=metrics, opts=after)
+        self._observability(system)
         drivers = gpus.nvlink(ground)
         domains = [driver.release for driver in drivers]
         workload_settings = WorkloadSettings(
@@ -99,8 +97,11 @@ class RdmaSoftware(pulumi.ComponentResource):
         )
         ready = [*system, *prepared, *infiniband, *driven, *drivers]
         pools = args.stack.pools
-        self._access = self._validation_access(system, domains)
-        validations = {pool.name: self._validation(pool, ready) for pool in pools}
+        access = self._validation_access(system, domains)
+        validations = {
+            pool.name: self._validation(pool, access, turns, [*ready, *node_policies.get(pool.name, ())])
+            for pool in pools
+        }
         self._once_validated(validations)
         self.pools = {pool.name: pool_outputs(args.stack, pool, validations[pool.name]) for pool in pools}
         self.sample_jobs = {pool.name: sample_of(args.stack, pool, workload_settings) for pool in pools}
@@ -181,34 +182,31 @@ class RdmaSoftware(pulumi.ComponentResource):
             return []
         return [kind(f"{self._name}-{part}", args=wanted, opts=self._after(*ground, *self._machines(wanted.pools)))]
 
-    def _infiniband(
-        self,
-        operator: NetworkOperator,
-        ground: Sequence[pulumi.Resource],
-        prepared: Sequence[pulumi.Resource],
-        releases: Sequence[pulumi.Resource],
-    ) -> list[pulumi.Resource]:
-        """releases: those of the GPU Operator, whose changes go first. Only an update waits for the upgrades of its
-        drivers.
-        """
-        name, stack, kubeconfig = self._name, self._args.stack, self._args.kubeconfig
-        policy = NicClusterPolicy(
-            f"{name}-nic-cluster-policy",
-            args=replace(stack.cluster_policy(kubeconfig), turns=self._turns),
-            opts=self._after(operator, *prepared, *releases, *self._owners),
+    def _turns(self) -> DriverTurns:
+        waits = self._args.stack.waits
+        return DriverTurns(
+            self._name,
+            kubeconfig=self._args.kubeconfig,
+            poll_seconds=waits.poll_seconds,
+            stable_seconds=waits.stable_seconds,
+            timeout_seconds=waits.timeout_seconds,
         )
-        # After the cluster's policy: a section that moves from one to the other must never be in both.
-        self._node_policies = {
-            pool: NicNodePolicy(
-                f"{name}-nic-node-policy-{pool}", args=replace(args, turns=self._turns), opts=self._after(policy)
-            )
-            for pool, args in stack.node_policies(kubeconfig).items()
+
+    def _node_policies(self, policy: NicClusterPolicy, turns: DriverTurns) -> dict[str, list[NicNodePolicy]]:
+        """By pool. After the cluster's policy: a section that moves from one to the other must never be in both."""
+        return {
+            pool: [
+                NicNodePolicy(
+                    f"{self._name}-nic-node-policy-{pool}", args=replace(args, turns=turns), opts=self._after(policy)
+                )
+            ]
+            for pool, args in self._args.stack.node_policies(self._args.kubeconfig).items()
         }
-        networks = [
-            IpoibNetwork(f"{name}-{network}", args=args, opts=self._after(policy, *ground))
-            for network, args in stack.ipoib_networks(kubeconfig).items()
-        ]
-        return [policy, *networks]
+
+    def _networks(self, policy: NicClusterPolicy, ground: Sequence[pulumi.Resource]) -> list[pulumi.Resource]:
+        wanted = self._args.stack.ipoib_networks(self._args.kubeconfig)
+        opts = self._after(policy, *ground)
+        return [IpoibNetwork(f"{self._name}-{network}", args=args, opts=opts) for network, args in wanted.items()]
 
     def _validation_access(self, *ground: Sequence[pulumi.Resource]) -> ValidationAccess | None:
         """What the validations of all pools share."""
@@ -217,15 +215,24 @@ class RdmaSoftware(pulumi.ComponentResource):
         after = self._after(*(resource for part in ground for resource in part))
         return ValidationAccess(f"{self._name}-validation", args=self._args.stack.validation_access(), opts=after)
 
-    def _validation(self, pool: Pool, ready: Sequence[pulumi.Input[pulumi.Resource]]) -> Validation:
-        own = [self._node_policies[pool.name]] if pool.name in self._node_policies else []
-        return Validation(
-            f"{self._name}-{pool.name}",
-            args=replace(
-                self._args.stack.validation_of(pool, self._args.kubeconfig, access=self._access), turns=self._turns
-            ),
-            opts=self._after(*ready, *own, *self._machines([pool])),
-        )
+    def _validation(
+        self,
+        pool: Pool,
+        access: ValidationAccess | None,
+        turns: DriverTurns,
+        ready: Sequence[pulumi.Input[pulumi.Resource]],
+    ) -> Validation:
+        wanted = self._args.stack.validation_of(pool, self._args.kubeconfig, access=access)
+        opts = self._after(*ready, *self._machines([pool]))
+        return Validation(f"{self._name}-{pool.name}", args=replace(wanted, turns=turns), opts=opts)
+
+    def _observability(self, system: Sequence[pulumi.Resource]) -> None:
+        """Metrics, if they are asked for. No validation waits for them."""
+        stack = self._args.stack
+        if stack.observability is not None:
+            metrics = replace(stack.observability, kubeconfig=self._args.kubeconfig)
+            after = self._after(*system, *self._machines(stack.pools))
+            Observability(f"{self._name}-observability", args=metrics, opts=after)
 
     def _once_validated(self, validations: Mapping[str, Validation]) -> None:
         """The check on a schedule, and what schedulers are told: a pool that was not validated gets no queued job."""
