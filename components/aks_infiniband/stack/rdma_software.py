@@ -58,53 +58,48 @@ class RdmaSoftware(pulumi.ComponentResource):
     def __init__(self, name: str, *, args: RdmaSoftwareArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:RdmaSoftware", name, None, opts)
         self._name, self._args, self._opts = name, args, child_options(self, opts)
-        system = self._system()
+        stack, kubeconfig, system = args.stack, args.kubeconfig, self._system()
         # Whose cluster it is stands there, so it comes before all else, and goes after it.
         self._opts = self._after(system[0])
-        workloads, preparation = self._workloads(), args.stack.node_preparation(args.kubeconfig)
+        workloads, preparation = self._workloads(), stack.node_preparation(kubeconfig)
         # It restarts the kubelet, so it comes before every device plugin and every pod that holds a device.
         prepared = self._on_machines(NodePreparation, "node-preparation", preparation, system)
         turns = self._turns()
-        ground = gpus.Ground(
-            name=name, stack=args.stack, kubeconfig=args.kubeconfig, after=self._after, machines=self._machines
-        )
-        owners = agreed(args.stack.pools, args.pools_ready, args.kubeconfig)
+        ground = gpus.Ground(name=name, stack=stack, kubeconfig=kubeconfig, after=self._after, machines=self._machines)
+        owners = agreed(stack.pools, args.pools_ready, kubeconfig)
         # A preparation that only loads modules restarts no kubelet, and the GPUs' device plugin needs none of them.
-        driven, releases = gpus.nvidia(ground, turns, *owners, *(prepared if args.stack.memlock else ()))
-        driven += self._on_machines(PeermemLoader, "peermem", args.stack.peermem(args.kubeconfig), system)
-        hardened = args.stack.toolkit_hardening(args.kubeconfig)
+        driven, releases = gpus.nvidia(ground, turns, *owners, *(prepared if stack.memlock else ()))
+        driven += self._on_machines(PeermemLoader, "peermem", stack.peermem(kubeconfig), system)
+        hardened = stack.toolkit_hardening(kubeconfig)
         driven += self._on_machines(ToolkitHardening, "toolkit-hardening", hardened, system)
-        network = NetworkOperator(
-            f"{name}-network-operator", args=args.stack.network_operator(args.kubeconfig), opts=self._opts
-        )
+        network = NetworkOperator(f"{name}-network-operator", args=stack.network_operator(kubeconfig), opts=self._opts)
         # Changes of the GPU Operator go first. Only an update waits for the upgrades of its drivers.
         policy = NicClusterPolicy(
             f"{name}-nic-cluster-policy",
-            args=replace(args.stack.cluster_policy(args.kubeconfig), turns=turns),
+            args=replace(stack.cluster_policy(kubeconfig), turns=turns),
             opts=self._after(network, *prepared, *releases, *owners),
         )
         node_policies = self._node_policies(policy, turns)
         infiniband = [policy, *self._networks(policy, workloads)]
         driven += gpus.amd(ground, discovery=[network], network=infiniband)
-        infiniband += self._on_machines(Dranet, "dranet", args.stack.dranet(args.kubeconfig), [*system, *prepared])
-        for pull in args.stack.image_pulls():  # after the preparation, which may restart containerd
+        infiniband += self._on_machines(Dranet, "dranet", stack.dranet(kubeconfig), [*system, *prepared])
+        for pull in stack.image_pulls():  # after the preparation, which may restart containerd
             pull.run(name, namespace=metadata.SYSTEM_NAMESPACE, opts=self._after(*system, *prepared))
         self._observability(system)
         drivers = gpus.nvlink(ground)
         domains = [driver.release for driver in drivers]
         workload_settings = WorkloadSettings(
-            f"{name}-workload", args=args.stack.workload_settings(), opts=self._after(*workloads, *domains)
+            f"{name}-workload", args=stack.workload_settings(), opts=self._after(*workloads, *domains)
         )
         ready = [*system, *prepared, *infiniband, *driven, *drivers]
-        pools = args.stack.pools
         access = self._validation_access(system, domains)
         validations = {
             pool.name: self._validation(pool, access, turns, [*ready, *node_policies.get(pool.name, ())])
-            for pool in pools
+            for pool in stack.pools
         }
         self._once_validated(validations)
-        self.pools = {pool.name: pool_outputs(args.stack, pool, validations[pool.name]) for pool in pools}
-        self.sample_jobs = {pool.name: sample_of(args.stack, pool, workload_settings) for pool in pools}
+        self.pools = {pool.name: pool_outputs(stack, pool, validations[pool.name]) for pool in stack.pools}
+        self.sample_jobs = {pool.name: sample_of(stack, pool, workload_settings) for pool in stack.pools}
         self.register_outputs({})  # the pools are outputs of the stack
 
     def _after(self, *others: pulumi.Input[pulumi.Resource]) -> pulumi.ResourceOptions:
