@@ -24,7 +24,6 @@ from aks_infiniband.diagnosis.view import (
     pairs,
     shown_by,
 )
-from aks_infiniband.facts.catalog.machine import Mode
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import NETWORK_OPERATOR_NAMESPACE
 from aks_infiniband.resources.quantities import quantity
@@ -46,7 +45,8 @@ _SRIOV: Final = _Plugin(
     config_map="network-operator-sriovdp-config",
     entries="resourceList",
 )
-_PLUGINS: Final[Mapping[Mode, _Plugin]] = {"rdma-shared": _SHARED, "ipoib": _SHARED, "sriov": _SRIOV}
+_PLUGINS: Final[Mapping[str, _Plugin]] = {"rdmaSharedDevicePlugin": _SHARED, "sriovDevicePlugin": _SRIOV}
+"""By the section of the NicClusterPolicy that installs it."""
 _CONFIG_KEY: Final = "config.json"
 _DOWN: Final = "a driver container that reloads the network or restarts containerd takes its node down"
 _SILENT: Final = f"the machine is off, restarts or is cut off; or {_DOWN}"
@@ -108,7 +108,7 @@ def device_plugin_findings(view: View, pools: Sequence[Pool]) -> Iterator[Findin
     Another resource name, what its log says, or selectors that match no device.
     """
     for pool in pools:
-        plugin, resource = _PLUGINS.get(pool.mode), pool.rdma_resource
+        plugin, resource = _PLUGINS.get(pool.access.device_plugin or ""), pool.rdma_resource
         if plugin is None or resource is None:
             continue
         names = lacking(labelled(view.nodes, pool.node_selector), resource, pool.rdma_quantity)

@@ -16,6 +16,7 @@ from aks_infiniband.facts.catalog.machine import (
     NicDriver,
     by_dma_buf,
 )
+from aks_infiniband.facts.modes import ACCESS, Access
 
 MOST_POOLS: Final = 100
 """Pools that AKS takes in one cluster (Azure, "Quotas, virtual machine size restrictions, and region availability")."""
@@ -31,10 +32,6 @@ edwardsp/azcluster 29c1960, 2026-06-22)."""
 NOT_RESERVED: Final = re.compile(r"Standard_(ND|HB|HC|HX)")
 """Sizes for which Azure has no capacity reservations; nor has it any for scale sets of one placement group
 (MicrosoftDocs/azure-compute-docs, capacity-reservation-overview.md, 2026-02-17). HX follows from the second alone."""
-RDMA_SHARED_RESOURCE: Final = "rdma/shared_ib"
-"""The extended resource of the shared device plugin; rdma is its default prefix."""
-SRIOV_RESOURCE: Final = "rdma/ib"
-"""The extended resource of the SR-IOV device plugin, one for each HCA."""
 NETWORK: Final = "aks-infiniband"
 """Name of the IPoIB network on the first rail of most sizes, the one of the AKS InfiniBand guide."""
 _FIRST_RAIL: Final = "ibP257p0s0"
@@ -96,7 +93,7 @@ class Pool:
     def __post_init__(self) -> None:
         keep_bounds(self)
         devices = self.ipoib_devices
-        if self.mode == "ipoib":
+        if self.access.networks:
             devices = devices or self.size.ipoib_devices[:1]
             if not devices:
                 raise ValueError(f"pool {self.name}: the interfaces of {self.size.name} are not known: ipoib_devices")
@@ -106,6 +103,11 @@ class Pool:
         object.__setattr__(self, "node_selector", self.node_selector or agent_pool_label(self.name))
         object.__setattr__(self, "ipoib_devices", devices)
         object.__setattr__(self, "ipoib_networks", self.ipoib_networks or tuple(map(network_name, devices)))
+
+    @property
+    def access(self) -> Access:
+        """How pods get its HCAs: what the mode means."""
+        return ACCESS[self.mode]
 
     @property
     def dma_buf(self) -> bool:
@@ -120,19 +122,19 @@ class Pool:
     @property
     def ipoib_interfaces(self) -> list[str]:
         """A pod's interfaces beside eth0, one for each IPoIB network, as Multus names them; none in other modes."""
-        return [f"net{number}" for number, _ in enumerate(self.ipoib_networks, start=1)] if self.mode == "ipoib" else []
+        return [f"net{number}" for number, _ in enumerate(self.ipoib_networks, start=1)] if self.access.networks else []
 
     @property
     def rdma_resource(self) -> str | None:
         """The extended resource under which a device plugin offers the HCAs; None where there is no device plugin."""
-        if self.mode in ("dra", "driver-only"):
-            return None
-        return SRIOV_RESOURCE if self.mode == "sriov" else RDMA_SHARED_RESOURCE
+        return self.access.resource
 
     @property
     def rdma_quantity(self) -> int:
         """How much of rdma_resource a pod requests if it takes a whole machine."""
-        return {"sriov": self.size.infiniband.hca_count, "dra": 0, "driver-only": 0}.get(self.mode, 1)
+        if self.rdma_resource is None:
+            return 0
+        return self.size.infiniband.hca_count if self.access.each_hca else 1
 
     @property
     def has_compute_domain(self) -> bool:
@@ -150,9 +152,7 @@ class Pool:
     def promised_resources(self) -> dict[str, int]:
         """The extended resources of a pod that takes a whole machine: the least that every node has to offer.
 
-        All GPUs, and in mode sriov all HCAs. A shared device plugin's number says how many pods may share, not how
-        many HCAs there are, so a pod asks for 1 of it. HCAs are no resource in mode dra, where a pod claims them, and
-        in mode driver-only.
+        All GPUs, and of the HCAs what the mode says (`facts.modes`).
         """
         gpus = {self.gpu_resource: self.size.accelerator.count} if self.gpu_resource and self.size.accelerator else {}
         return {**gpus, **({self.rdma_resource: self.rdma_quantity} if self.rdma_resource else {})}

@@ -15,7 +15,7 @@ def unsuitable(pools: Sequence[Pool], nodes: Sequence[Mapping[str, Any]]) -> Ite
     """What keeps claims off nodes of pools whose pods have some, and what to do. nodes: those of the whole cluster."""
     for pool in pools:
         for node in labelled(nodes, pool.node_selector):
-            if pool.mode == "dra":
+            if pool.access.claims:
                 yield from _too_old(node, "mode dra", "the mode sriov")
                 yield from _of_node(node)
             elif pool.has_compute_domain:

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from aks_infiniband.facts.baselines import GivenThreshold
-from aks_infiniband.facts.pool import RDMA_SHARED_RESOURCE, Pool
+from aks_infiniband.facts.modes import RDMA_SHARED_RESOURCE
+from aks_infiniband.facts.pool import Pool
 from aks_infiniband.facts.versions import VALIDATION_IMAGE
 from aks_infiniband.hosts.node_daemon import SMALL, UNPRIVILEGED
 from aks_infiniband.operators.nic_policy import PODS_PER_NODE

@@ -57,7 +57,7 @@ def ipoib_networks(
     devices: dict[str, str] = {}
     members: dict[str, list[Pool]] = {}
     for pool in pools:
-        if pool.mode == "ipoib":
+        if pool.access.networks:
             for name, device in zip(pool.ipoib_networks, pool.ipoib_devices, strict=True):
                 devices[name] = device
                 members.setdefault(name, []).append(pool)

@@ -16,7 +16,8 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from aks_infiniband import diagnosis
-from aks_infiniband.facts.pool import RDMA_SHARED_RESOURCE, SRIOV_RESOURCE, Pool, node_affinity, tolerated
+from aks_infiniband.facts.modes import RDMA_SHARED_RESOURCE, SRIOV_RESOURCE
+from aks_infiniband.facts.pool import Pool, node_affinity, tolerated
 from aks_infiniband.facts.versions import Image
 from aks_infiniband.operators.driver_turns import DriverTurns
 from aks_infiniband.operators.network_operator import PRESENT
@@ -62,7 +63,7 @@ def nic_policy_specs(pools: Sequence[Pool], options: OperatorOptions = DEFAULTS)
 
 def pool_sections(pool: Pool, options: OperatorOptions = DEFAULTS) -> Spec:
     """Everything that both kinds of policy install on the pool's nodes. It depends on this pool alone."""
-    network = _secondary_network(options) if pool.mode == "ipoib" else {}
+    network = _secondary_network(options) if pool.access.networks else {}
     return {**_sections(pool, options), **network}
 
 
@@ -71,7 +72,7 @@ def _cluster_policy(pools: Sequence[Pool], shared: Mapping[str, Spec], options: 
     # NVIDIA publishes the telemetry service for amd64 only, and the affinity is one for all parts.
     if all(pool.size.architecture == "amd64" for pool in pools):
         spec["docaTelemetryService"] = options.registry.fields(options.release.parts.doca_telemetry)
-    if any(pool.mode == "ipoib" for pool in pools):
+    if any(pool.access.networks for pool in pools):
         spec |= _secondary_network(options)
     return {**spec, **tolerated(pools)}
 
@@ -85,13 +86,13 @@ def _sections(pool: Pool, options: OperatorOptions) -> dict[str, Spec]:
     sections: dict[str, Spec] = {}
     if pool.nic_driver == "doca-ofed":
         sections["ofedDriver"] = _ofed_driver(options)
-    if pool.mode in ("rdma-shared", "ipoib"):
+    if pool.access.device_plugin == "rdmaSharedDevicePlugin":
         _, _, name = RDMA_SHARED_RESOURCE.partition("/")
         shared = {"resourceName": name, "rdmaHcaMax": PODS_PER_NODE, "selectors": _SELECTORS}
         sections["rdmaSharedDevicePlugin"] = _plugin(
             options.release.parts.rdma_shared_device_plugin, {"configList": [shared]}, options.registry
         )
-    if pool.mode == "sriov":
+    if pool.access.device_plugin == "sriovDevicePlugin":
         # No PCI address and no driver's name: they differ by size and by driver (field reports, B14).
         prefix, _, name = SRIOV_RESOURCE.partition("/")
         whole = {"resourcePrefix": prefix, "resourceName": name, "selectors": {**_SELECTORS, "isRdma": True}}

@@ -52,7 +52,7 @@ def looks(kubeconfig: str, stack: Stack) -> Iterator[Look]:
         yield _managed(kubeconfig, stack)
     if stack.existing and any(pool.size.nvlink_domain > 1 for pool in stack.pools):
         yield _node_images(kubeconfig, stack)
-    if stack.existing and any(pool.mode == "dra" or pool.has_compute_domain for pool in stack.pools):
+    if stack.existing and any(pool.access.claims or pool.has_compute_domain for pool in stack.pools):
         yield _claims(kubeconfig, stack)
     if stack.pool_topologies:
         yield _scheduler(kubeconfig, stack.pool_topologies[0].scheduler)

@@ -24,7 +24,7 @@ def pool_outputs(stack: Stack, pool: Pool, validation: Validation) -> dict[str, 
         topology=stack.topologies.get(pool.name),
         pull_secret=stack.workload_registry.pull_secret,
     )
-    restricted = stack.memlock and pool.mode != "driver-only"
+    restricted = stack.memlock and not pool.access.privileged
     return {
         "vmSize": pool.size.name,
         "nodeCount": pool.node_count,

@@ -179,7 +179,7 @@ class Stack:
 
     def dranet(self, kubeconfig: Kubeconfig) -> DranetArgs | None:
         """For a Dranet; None where no pool is in mode dra."""
-        pools = [pool for pool in self.pools if pool.mode == "dra"]
+        pools = [pool for pool in self.pools if pool.access.claims]
         return DranetArgs(**self._daemon(pools, kubeconfig)) if pools else None
 
     def peermem(self, kubeconfig: Kubeconfig) -> PeermemLoaderArgs | None:
@@ -197,7 +197,7 @@ class Stack:
 
     def workload_guard(self) -> WorkloadGuardArgs | None:
         """For a WorkloadGuard; None where pods are privileged, as those of a pool in mode driver-only."""
-        return None if any(pool.mode == "driver-only" for pool in self.pools) else WorkloadGuardArgs()
+        return None if any(pool.access.privileged for pool in self.pools) else WorkloadGuardArgs()
 
     def image_pulls(self) -> list[ImagePull]:
         """One for all pools that want the same images. A pool whose validation needs a small image only gets none."""

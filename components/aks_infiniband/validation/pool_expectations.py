@@ -83,7 +83,7 @@ def expected_of(pool: Pool, options: ValidationOptions, *, node_preparation: boo
 
 def _figures(pool: Pool) -> list[str]:
     """Names of the figures that are measured on the pool; all-reduce is judged by its own data."""
-    networks = ("rdma-", "ipoib-", "pod-network-") if pool.mode == "ipoib" else ("rdma-",)
+    networks = ("rdma-", "ipoib-", "pod-network-") if pool.access.networks else ("rdma-",)
     return [name for name in FIGURES if name.startswith(networks)]
 
 
@@ -116,7 +116,7 @@ def promised_labels(pool: Pool) -> dict[str, str]:
     """Labels that every node has once it is ready. Mode driver-only needs one, because no resource tells there that the
     driver works.
     """
-    waits = pool.mode == "driver-only" and pool.nic_driver == "doca-ofed"
+    waits = pool.access.privileged and pool.nic_driver == "doca-ofed"
     return dict(DRIVER_READY) if waits else {}
 
 

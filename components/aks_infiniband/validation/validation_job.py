@@ -196,7 +196,7 @@ def _arguments(
         *counter_arguments(options.error_counters),
         *("--metadata", METADATA),
         *("--limits", LIMITS),
-        *(("--attachments", f"{PODINFO}/{_ATTACHMENTS}") if pool.mode == "ipoib" else ()),
+        *(("--attachments", f"{PODINFO}/{_ATTACHMENTS}") if pool.access.networks else ()),
         *(word for file in common for word in ("--common", f"{HOME}/{file}")),
     ]
 
@@ -207,7 +207,7 @@ def _podinfo(pool: Pool) -> dict[str, Any]:
     It is a volume, not a variable, because the kubelet may start a container before it has seen Multus' annotation, and
     updates a volume later.
     """
-    networks = {_ATTACHMENTS: "k8s.v1.cni.cncf.io/network-status"} if pool.mode == "ipoib" else {}
+    networks = {_ATTACHMENTS: "k8s.v1.cni.cncf.io/network-status"} if pool.access.networks else {}
     return podinfo_volume({_EXPECTATIONS: EXPECTATIONS_ANNOTATION, **networks})
 
 

@@ -38,7 +38,7 @@ def claim_template_spec(pool: Pool) -> Any:
 
 def pod_claims(pool: Pool) -> list[dict[str, str]]:
     """`resourceClaims` of a pod's spec: its HCAs in mode dra, and its place in the pool's ComputeDomain."""
-    hcas = [{"name": CLAIM, "resourceClaimTemplateName": template_name(pool.name)}] if pool.mode == "dra" else []
+    hcas = [{"name": CLAIM, "resourceClaimTemplateName": template_name(pool.name)}] if pool.access.claims else []
     return [*hcas, *compute_domain_claims(pool)]
 
 
@@ -66,5 +66,5 @@ def claim_templates(
             opts=opts,
         )
         for pool in pools
-        if pool.mode == "dra"
+        if pool.access.claims
     }

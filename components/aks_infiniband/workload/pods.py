@@ -41,7 +41,7 @@ def config_maps(pool: Pool, *, topology: str | None = None) -> dict[str, dict[st
     topology: content of a given NCCL topology file; by default the one of the size.
     """
     found = {config_map_name(pool.name): pool_environment(pool)}
-    if pool.mode == "ipoib":
+    if pool.access.networks:
         environment = nccl_environment("ipoib", ipoib_interfaces=pool.ipoib_interfaces)
         found[config_map_name(pool.name, "-ipoib")] = environment
     text = topology or nccl_topology(pool.size)
@@ -66,7 +66,7 @@ def network_annotation(pool: Pool, *, network_namespace: str = NAMESPACE) -> dic
 
     network_namespace: that of the IpoibNetworks.
     """
-    if pool.mode != "ipoib":
+    if not pool.access.networks:
         return {}
     joined = ", ".join(f"{network_namespace}/{network}" for network in pool.ipoib_networks)
     return {"k8s.v1.cni.cncf.io/networks": joined}
@@ -120,7 +120,7 @@ def pod_template_fragment(
     }
     if pod_claims(pool):
         spec["resourceClaims"] = pod_claims(pool)
-    if pool.mode == "driver-only" and pool.nic_driver == "doca-ofed":
+    if pool.access.privileged and pool.nic_driver == "doca-ofed":
         # No resource keeps the pod off a node whose driver is not there yet.
         spec["affinity"] = {"nodeAffinity": node_affinity([pool], labels=DRIVER_READY)}
     if pull_secret is not None:
@@ -135,12 +135,12 @@ def _volumes(pool: Pool, *, with_topology: bool) -> Iterator[tuple[str, tuple[di
     if with_topology:
         source = {"configMap": {"name": config_map_name(pool.name, "-topology")}}
         yield "topology", (source, {"mountPath": _TOPOLOGY_FOLDER, "readOnly": True})
-    if pool.mode == "driver-only":
+    if pool.access.privileged:
         yield "infiniband", ({"hostPath": {"path": _DEVICES, "type": "Directory"}}, {"mountPath": _DEVICES})
 
 
 def _security_context(pool: Pool) -> dict[str, Any]:
-    if pool.mode == "driver-only":
+    if pool.access.privileged:
         # Privileged, because no device plugin hands the device nodes out: the container's device cgroup would refuse
         # every one of them.
         return {"privileged": True}
@@ -150,7 +150,7 @@ def _security_context(pool: Pool) -> dict[str, Any]:
 
 def _restricted(pool: Pool) -> dict[str, Any]:
     """What the level asks for (Kubernetes, "Pod Security Standards", 1.34)."""
-    if pool.mode == "driver-only":
+    if pool.access.privileged:
         raise ValueError(f"pool {pool.name}: pods of a pool in mode driver-only are privileged")
     return {
         "runAsNonRoot": True,

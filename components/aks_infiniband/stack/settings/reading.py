@@ -22,6 +22,7 @@ from aks_infiniband.facts.catalog.machine import (
     OsSku,
 )
 from aks_infiniband.facts.kubernetes import minor_of
+from aks_infiniband.facts.modes import ACCESS
 from aks_infiniband.facts.pool import LARGEST_PLACEMENT_GROUP, Pool
 from aks_infiniband.handwritten.section import Unreadable
 from aks_infiniband.stack.settings.cluster import ClusterSettings
@@ -117,7 +118,7 @@ class PoolReading:
     @property
     def ipoib_devices(self) -> tuple[str, ...]:
         """Parent interfaces of its IPoIB networks, fewer than rails where no more are known; none in other modes."""
-        if self.mode != "ipoib":
+        if not ACCESS[self.mode].networks:
             return ()
         return self.given.ipoib_devices or self.size.ipoib_devices[: self.stack.settings.network_operator.ipoib.rails]
 

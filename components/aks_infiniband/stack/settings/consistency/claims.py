@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from aks_infiniband.facts.modes import ACCESS
 from aks_infiniband.stack.settings.mistakes import Mistake, wrong
 from aks_infiniband.stack.settings.reading import PoolReading
 
@@ -11,7 +12,7 @@ def _inbox(pool: PoolReading) -> Iterator[Mistake]:
     false in what it publishes (kubernetes-sigs/dranet issue 51). Kubernetes 1.35 and with it containerd 2 follow: the
     inbox driver needs Ubuntu 24.04.
     """
-    if pool.infiniband and pool.mode == "dra" and pool.nic_driver != "inbox":
+    if pool.infiniband and ACCESS[pool.mode].claims and pool.nic_driver != "inbox":
         reason = (
             "must be inbox in mode dra: dranet does not see HCAs again whose driver OFED has reloaded; or take the "
             "mode sriov, which gives each pod HCAs of its own too"

@@ -7,6 +7,7 @@ from math import ceil
 from typing import Final
 
 from aks_infiniband.facts.catalog.machine import MachineSize
+from aks_infiniband.facts.modes import ACCESS
 from aks_infiniband.operators.ipoib import ipoib_ranges
 from aks_infiniband.stack.settings.mistakes import Mistake, wrong
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, listed_once
@@ -75,7 +76,7 @@ def _ranges(reading: Reading) -> dict[tuple[str, ...], Callable[[], IPv4Network 
         (*_NETWORK, "serviceCidr"): lambda: network.service_cidr,
         (*_IPOIB, "range"): lambda: (
             operator.ipoib.range
-            if any(mode == "ipoib" for _, mode in known(reading.infiniband_pools, lambda pool: pool.mode))
+            if any(ACCESS[mode].networks for _, mode in known(reading.infiniband_pools, lambda pool: pool.mode))
             else None
         ),
     }
@@ -123,13 +124,13 @@ def _pods(reading: Reading) -> Iterator[Mistake]:
 
 
 def _mode(pool: PoolReading) -> Iterator[Mistake]:
-    if pool.infiniband and pool.given.ipoib_devices and pool.mode != "ipoib":
+    if pool.infiniband and pool.given.ipoib_devices and not ACCESS[pool.mode].networks:
         reason = f"says nothing in mode {pool.mode}: leave it out, or set mode: ipoib"
         yield wrong(pool.path("ipoibDevices"), list(pool.given.ipoib_devices), reason)
 
 
 def _devices(pool: PoolReading) -> Iterator[Mistake]:
-    if not pool.infiniband or pool.mode != "ipoib":
+    if not pool.infiniband or not ACCESS[pool.mode].networks:
         return
     given, size, path = pool.given.ipoib_devices, pool.size, pool.path("ipoibDevices")
     if not given and not size.ipoib_devices:
@@ -150,7 +151,7 @@ def _devices(pool: PoolReading) -> Iterator[Mistake]:
 
 
 def _rails(pool: PoolReading) -> Iterator[Mistake]:
-    if not pool.infiniband or pool.mode != "ipoib" or pool.given.ipoib_devices:
+    if not pool.infiniband or not ACCESS[pool.mode].networks or pool.given.ipoib_devices:
         return
     rails, size = pool.stack.settings.network_operator.ipoib.rails, pool.size
     if rails > size.infiniband.hca_count:

@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import Final
 
 from aks_infiniband.facts.baselines import FIGURES, GivenThreshold
+from aks_infiniband.facts.modes import ACCESS
 from aks_infiniband.handwritten.form import did_you_mean
 from aks_infiniband.handwritten.section import Unreadable
 from aks_infiniband.stack.settings.mistakes import Mistake, Path, wrong
@@ -91,7 +92,7 @@ def _idle(pool: PoolReading) -> Iterator[Mistake]:
     """The scheduler gives the light check idle nodes by a resource, and takes them back from it by preemption."""
     if not pool.infiniband or pool.stack.settings.light_check is None:
         return
-    if pool.mode in ("dra", "driver-only"):
+    if ACCESS[pool.mode].resource is None:
         reason = "has no resource that tells idle nodes: leave out aks-infiniband:lightCheck, or take another mode"
         yield wrong(pool.path("mode"), pool.mode, reason)
 

@@ -1,0 +1,40 @@
+"""What each mode means for the pods and the nodes of a pool: one table."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from aks_infiniband.facts.catalog.machine import Mode
+
+RDMA_SHARED_RESOURCE: Final = "rdma/shared_ib"
+"""The extended resource of the shared device plugin; rdma is its default prefix."""
+SRIOV_RESOURCE: Final = "rdma/ib"
+"""The extended resource of the SR-IOV device plugin, one for each HCA."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Access:
+    """How pods get the HCAs of a node."""
+
+    device_plugin: Literal["rdmaSharedDevicePlugin", "sriovDevicePlugin"] | None = None
+    """The section of the NicClusterPolicy that installs the device plugin; None if none offers the HCAs."""
+    resource: str | None = None
+    """The extended resource that the device plugin offers."""
+    each_hca: bool = False
+    """Whether a pod asks for every HCA by itself. A shared device plugin's number says how many pods may share."""
+    networks: bool = False
+    """Whether pods join IPoIB networks by Multus."""
+    claims: bool = False
+    """Whether pods claim HCAs by ResourceClaims."""
+    privileged: bool = False
+    """Whether pods are privileged and mount the device nodes, because nothing hands them out."""
+
+
+_SHARED: Final = "rdmaSharedDevicePlugin"
+ACCESS: Final[Mapping[Mode, Access]] = {
+    "rdma-shared": Access(device_plugin=_SHARED, resource=RDMA_SHARED_RESOURCE),
+    "ipoib": Access(device_plugin=_SHARED, resource=RDMA_SHARED_RESOURCE, networks=True),
+    "sriov": Access(device_plugin="sriovDevicePlugin", resource=SRIOV_RESOURCE, each_hca=True),
+    "dra": Access(claims=True),
+    "driver-only": Access(privileged=True),
+}
