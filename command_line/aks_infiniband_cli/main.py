@@ -35,7 +35,10 @@ COMMANDS: Final[tuple[Command, ...]] = (
 )
 _INTERRUPTED: Final = 130
 """What shells report for a program that Ctrl-C ended."""
-EXIT_CODES: Final = "exit codes: 0 fine, 1 something is not as it should be, 2 wrong use, or no answer could be given"
+EXIT_CODES: Final = (
+    "exit codes: 0 fine, 1 something is not as it should be, 2 wrong use or no answer, 3 a pool was not measured "
+    "(validate and report), 130 stopped by Ctrl-C"
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -46,7 +46,7 @@ def rdma(size: MachineSize) -> list[Reason]:
     """What RDMA reaches on a size."""
     found = [_said(size, "rdma-write-bandwidth", "one adapter writes into another machine's memory with")]
     if size.accelerator is not None:
-        found.append(_said(size, "all-reduce", "an all-reduce over machines has a bus bandwidth of"))
+        found.append(_said(size, "all-reduce", "an all-reduce has a bus bandwidth of"))
     return [reason for reason in found if reason is not None]
 
 
@@ -65,17 +65,22 @@ def _said(size: MachineSize, figure: str, words: str) -> Reason | None:
     row = next((row for row in baselines_of(size) if row.figure == figure), None)
     if row is None:
         return None
-    value, kind = _value(row)
+    value = _value(row)
     if value is None:
         return None
     on = "" if not row.tuning or row.vm_sizes else f" ({row.tuning.partition(';')[0]})"
-    text = f"{words} {kind}{value:g} {FIGURES[figure].unit}{on}"
+    text = f"{words} {value}{on}"
     return Reason(text=text, source=f"{row.basis}: {row.source}")
 
 
-def _value(row: Baseline) -> tuple[float | None, str]:
-    """The expected value; if none was published, the bound that healthy machines keep."""
+def _value(row: Baseline) -> str | None:
+    """The expected value; if none was published, the limits of the validation, and None if there are none."""
+    figure = FIGURES[row.figure]
+    unit = figure.unit + (f" between {row.nodes} machines" if row.nodes else "")
     if row.expected is not None:
-        return row.expected, ""
-    kept = row.warn if row.warn is not None else row.fail
-    return kept, "at least " if FIGURES[row.figure].better == "higher" else "at most "
+        return f"{row.expected:g} {unit}"
+    kind, beyond = ("at least", "below") if figure.better == "higher" else ("at most", "above")
+    if row.fail is None:
+        return None if row.warn is None else f"{kind} {row.warn:g} {unit}"
+    warns = "" if row.warn is None else f", and the validation warns {beyond} {row.warn:g}"
+    return f"{kind} {row.fail:g} {unit}{warns}"

@@ -31,7 +31,7 @@ def breaks(there: ClusterThere, steps: Sequence[Step], release: Release) -> Iter
         yield (
             "InfiniBand machines: what is on the OS disk goes (images, emptyDir, hostPath), and the Node object is "
             "made anew, without labels and annotations that nobody sets again; OFED and GPU driver are built for the "
-            "kernel of the new image, about ten minutes a machine"
+            "kernel of the new image, 3 to 19 minutes a machine"
         )
 
 

@@ -97,7 +97,7 @@ class OrdinaryPool(Machines):
     vm_size: Annotated[str, rules.vm_size, WithJsonSchema(_SIZE)]
     """A size of the catalogue, or one that `sizes` describes. A change replaces the pool."""
     count: Nodes = Field(strict=True)
-    """Number of nodes, 100 at most with InfiniBand."""
+    """Number of nodes; with InfiniBand at most 100, or cluster.placementGroupLimit."""
     taints: tuple[Annotated[str, rules.taint, AfterValidator(rules.own_taint)], ...] = ()
     """As key=value:Effect, one for each key and effect. Everything the program runs on the pool tolerates them."""
     priority: Priority = "Regular"

@@ -37,9 +37,9 @@ class ValidationOptions(Section):
     """For how many minutes all GPUs of a pool are loaded at once, in place of some seconds: cooling that fails shows
     only then. timeoutSeconds has to be 600, and 120 more for each of these minutes, at least."""
     error_counters: Unread = "warn"
-    """What happens if the error counters of a port cannot be read. enforce: the pool fails, or in the scheduled check
-    the node. warn: the report says so and nothing fails, because all that could be measured was good. off: the counters
-    are not read, and pods mount nothing of the machine's /sys; it is for clusters whose policies allow no hostPath.
-    """
+    """What happens if the error counters of a port cannot be read. enforce: the verdict is "not measured", which fails
+    the update, and the scheduled check fails the node. warn: the report says so and nothing fails, because all that
+    could be measured was good. off: the counters are not read, and pods mount nothing of the machine's /sys; it is for
+    clusters whose policies allow no hostPath."""
     thresholds: dict[Text, GivenThreshold] = Field(default_factory=dict)
     """Bounds that replace the catalogue's for every pool of the stack, by figure, such as rdma-write-bandwidth."""
