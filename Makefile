@@ -28,7 +28,7 @@ quoted = '$(subst ','\'',$(1))'
 option = $(if $(2),--$(1) $(call quoted,$(2)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools rehearse rehearse-down unit test test-all version release check fix docs site facts facts-check recordings bench lock digests sizes
+.PHONY: help setup tools rehearse rehearse-down unit test test-simulator test-all version release check fix docs site facts facts-check recordings bench lock digests sizes
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -47,13 +47,16 @@ rehearse-down: setup ## stop what a rehearsal left running: STACK=dev, or every 
 PYTEST := $(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder --durations 20
 
 unit: setup ## unit and conformance tests: what needs no cluster
-	@$(PYTEST) tests/unit tests/conformance
+	@$(PYTEST) tests/unit tests/simulator/unit tests/conformance
 
 test: tools check ## everything that a change must pass: style, types, layers, rehearsals, unit tests
 	@$(PYTEST) -m "not long" tests/rehearsal tests/unit tests/conformance
 
-test-all: tools check ## the same, what is long by nature, and real tools in a virtual machine; before a release
-	@$(PYTEST) tests/real_tools tests/rehearsal tests/unit tests/conformance
+test-simulator: tools check ## what a change of rehearsal/ must pass too: the simulated Azure, machines, operators and command
+	@$(PYTEST) -m "not long" tests/simulator
+
+test-all: tools check ## all of it, what is long by nature, and real tools in a virtual machine; before a release
+	@$(PYTEST) tests/real_tools tests/rehearsal tests/simulator tests/unit tests/conformance
 
 version: tools ## make what is Unreleased a version, VERSION=0.3.0, and write down what it deploys; a few minutes
 	@$(BIN)/python -m tests.releases $(call quoted,$(VERSION))

@@ -1,4 +1,4 @@
-"""Writes what is generated of docs/ and CONTRIBUTING.md: settings, symptoms, components, …: `make docs`."""
+"""Writes what is generated of docs/ and of the contributors' pages: settings, symptoms, components, …: `make docs`."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from pages.components import with_components
 from pages.endings import with_table
 from pages.observability import observability_page
 from pages.reference import reference
-from pages.rooms import CONTRIBUTING, drawn
+from pages.rooms import PAGES, drawn
 from pages.schema import stack_file_schema
 from pages.symptoms import doctor_page
 
@@ -33,4 +33,5 @@ def documents() -> dict[str, str]:
 if __name__ == "__main__":
     for name, content in documents().items():
         (DOCS / name).write_text(content)
-    CONTRIBUTING.write_text(drawn(CONTRIBUTING.read_text()))
+    for page in PAGES:
+        page.write_text(drawn(page))

@@ -1,4 +1,4 @@
-"""Draws the rooms of each package and the imports between them into CONTRIBUTING.md: `make docs`."""
+"""Draws the rooms of each package and the imports between them into the contributors' pages: `make docs`."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,8 +6,13 @@ from typing import Final
 
 import grimp
 
-CONTRIBUTING: Final = Path(__file__).parents[1] / "CONTRIBUTING.md"
-PACKAGES: Final = ("aks_infiniband", "aks_infiniband_cli", "rehearsal")
+_PROJECT: Final = Path(__file__).parents[1]
+PAGES: Final[Mapping[Path, tuple[str, ...]]] = {
+    _PROJECT / "CONTRIBUTING.md": ("aks_infiniband", "aks_infiniband_cli"),
+    _PROJECT / "rehearsal/CONTRIBUTING.md": ("rehearsal",),
+}
+"""By page, the packages whose rooms it shows."""
+PACKAGES: Final = tuple(package for packages in PAGES.values() for package in packages)
 
 Imports = Mapping[str, frozenset[str]]
 """By room, the rooms that it imports."""
@@ -47,9 +52,10 @@ def diagram(imports: Imports) -> str:
     return "\n".join([*lines, "```"])
 
 
-def drawn(text: str) -> str:
-    """The page with the diagram of every package between its two markers."""
-    for package in PACKAGES:
+def drawn(page: Path) -> str:
+    """The page's text with the diagram of each of its packages between two markers."""
+    text = page.read_text()
+    for package in PAGES[page]:
         start, end = f"<!-- rooms of {package} -->", f"<!-- end of {package} -->"
         above, rest = text.split(start)
         _, below = rest.split(end)

@@ -16,7 +16,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 pytest_plugins = ["rehearsal.testing.plugin"]
 """Where the rehearsal is installed, pytest finds it by itself; a checkout is not installed."""
-SHARING = ("tests/rehearsal/machines/",)
+SHARING = ("tests/simulator/engine/machines/",)
 LONGEST = (
     "tests/real_tools/",
     "tests/rehearsal/validation/test_validation_on_the_engine.py",
@@ -24,13 +24,14 @@ LONGEST = (
     "tests/rehearsal/validation/test_measuring.py",
     "tests/rehearsal/validation/test_measuring_faulty_hcas.py",
     "tests/rehearsal/stacks/test_what_goes_wrong.py",
-    "tests/rehearsal/operators/",
-    "tests/rehearsal/machines/",
+    "tests/simulator/engine/operators/",
+    "tests/simulator/engine/machines/",
     "tests/rehearsal/azure_components/",
-    "tests/rehearsal/stacks/test_mixed.py",
     "tests/rehearsal/stacks/test_sriov.py",
     "tests/rehearsal/stacks/",
     "tests/rehearsal/",
+    "tests/simulator/engine/",
+    "tests/unit/settings/test_every_setting_reaches_the_engine.py",
 )
 """What begins first, so that no worker is left alone with a long module at the end; everything else follows."""
 

@@ -64,6 +64,7 @@ NAVIGATION: Final = {
         "components/README",
         "command_line/README",
         "rehearsal/README",
+        "rehearsal/CONTRIBUTING",
         "tests/recordings/README",
         "tests/field_recordings/README",
         "tests/conformance/README",
@@ -81,7 +82,7 @@ include_patterns = [
     "*.md",
     "docs/*.md",
     "examples/*/README.md",
-    *(f"{name}.md" for pages in NAVIGATION.values() for name in pages if name.endswith("/README")),
+    *(f"{name}.md" for pages in NAVIGATION.values() for name in pages if not name.startswith("docs/")),
 ]
 exclude_patterns = [".*", "build", "dist"]
 myst_heading_anchors = 5

@@ -12,6 +12,8 @@ from tests.rehearsal.stacks.conftest import Stack
 
 from .conftest import program
 
+pytestmark = pytest.mark.long
+
 EXAMPLE, STACK = "own-aks", "hpc"
 
 

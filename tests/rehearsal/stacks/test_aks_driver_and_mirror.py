@@ -15,6 +15,8 @@ from tests.rehearsal.waiting import eventually
 
 from .conftest import Stack
 
+pytestmark = pytest.mark.long
+
 STACK = "dev"
 MIRROR = "mirror.example.com/aks"
 SYSTEM, WORKLOADS = "aks-infiniband-system", "aks-infiniband"

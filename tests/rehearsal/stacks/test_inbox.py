@@ -16,6 +16,8 @@ from .conftest import Stack
 from .light_checks import checked, condition, events
 from .stolen_tokens import ACCOUNTS, TRIED, WRITES_OF, Account, Try, are_held, bring_dranet, refusal, thief
 
+pytestmark = pytest.mark.long
+
 STACK = "dev"
 OWN_SIZE = {
     "vcpus": 120,

@@ -13,6 +13,8 @@ from tests.unit.command_line.arm import Arm
 from .conftest import AKSS_NAMES, Stack
 from .preflighted import up
 
+pytestmark = pytest.mark.long
+
 STACK = "mixed"
 NicClusterPolicy = create_global_resource("mellanox.com", "v1alpha1", "NicClusterPolicy", "nicclusterpolicies")
 NicNodePolicy = create_global_resource("mellanox.com", "v1alpha1", "NicNodePolicy", "nicnodepolicies")

@@ -16,6 +16,8 @@ from tests.rehearsal.engine_runs import Outcome
 from . import foreign_operators
 from .conftest import Stack
 
+pytestmark = pytest.mark.long
+
 WORKER = "network-operator-node-feature-discovery-worker"
 
 

@@ -151,6 +151,7 @@ def test_a_node_that_never_gets_ready_fails_the_pods_on_the_others_and_is_named(
     assert f"node {cordoned} is cordoned: nothing new is scheduled on it" in outcome.said
 
 
+@pytest.mark.long
 def test_a_login_that_expires_during_the_update_is_named_and_after_another_the_next_update_goes_on(
     validated: Validated, tmp_path: Path
 ) -> None:

@@ -14,7 +14,7 @@ from aks_infiniband import SIZES
 from aks_infiniband_cli.preflight.needs import PROVIDERS
 
 from rehearsal.azure.subscription import Subscription
-from tests.unit.azure.asking import FOUR_MACHINES, SUBSCRIPTION
+from tests.simulator.unit.azure.asking import FOUR_MACHINES, SUBSCRIPTION
 from tests.unit.command_line.registry import Registry, Reply
 
 CALLER = "77777777-8888-4999-8aaa-bbbbbbbbbbbb"

@@ -16,7 +16,7 @@ from aks_infiniband_cli.stack_file import configuration_of, stack_of
 from declared import program
 from rehearsal.azure.machines import node
 from rehearsal.azure.resources import KINDS
-from tests.unit.azure.test_machines import POOL, facts
+from tests.simulator.unit.azure.test_machines import POOL, facts
 
 ROOT = Path(__file__).parents[3]
 LONGEST_REGION = max(REGIONS, key=len)

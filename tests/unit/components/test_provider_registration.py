@@ -22,7 +22,7 @@ from declared.pulumi_mocks import SUBSCRIPTION as ID
 from declared.pulumi_mocks import Deploy, Deployment, Refusal
 from rehearsal.azure.resource_manager import serve_resource_manager
 from rehearsal.azure.subscription_faults import Fault
-from tests.unit.azure.asking import SUBSCRIPTION, Azure
+from tests.simulator.unit.azure.asking import SUBSCRIPTION, Azure
 from tests.unit.components.azure_programs import POOL, feature_registration, node_pool
 
 STASH = "pulumi:index:Stash"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rehearsal.azure.wire import Properties
-from tests.unit.azure.asking import SUBSCRIPTION, Azure
+from tests.simulator.unit.azure.asking import SUBSCRIPTION, Azure
 
 
 @pytest.fixture

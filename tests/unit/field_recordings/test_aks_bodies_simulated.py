@@ -7,7 +7,7 @@ import pytest
 
 from rehearsal.azure.errors import conflict, not_found
 from rehearsal.azure.wire import Properties
-from tests.unit.azure.asking import Azure, RefusedError, cluster_inputs, pool_inputs
+from tests.simulator.unit.azure.asking import Azure, RefusedError, cluster_inputs, pool_inputs
 from tests.unit.field_recordings.shapes import body, differences, flat, shape
 
 CLUSTER = "containerservice:ManagedCluster"

@@ -9,7 +9,7 @@ from rehearsal.azure.resource_manager import answer
 from rehearsal.azure.resources import features
 from rehearsal.azure.subscription import DEFAULT_FILE, MonitorWorkspace
 from rehearsal.azure.wire import Properties
-from tests.unit.azure.asking import SUBSCRIPTION, Azure, RefusedError, deployment_inputs
+from tests.simulator.unit.azure.asking import SUBSCRIPTION, Azure, RefusedError, deployment_inputs
 from tests.unit.command_line.arm import CALLER, Arm
 from tests.unit.field_recordings.recordings import excerpt
 from tests.unit.field_recordings.shapes import body, differences, flat

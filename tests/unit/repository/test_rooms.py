@@ -1,4 +1,6 @@
-"""The rooms of every package: few, drawn in CONTRIBUTING.md, and every import between them points one way."""
+"""The rooms of every package: few, drawn on the contributors' pages, and every import between them points one way."""
+
+from pathlib import Path
 
 import pytest
 
@@ -21,7 +23,6 @@ def test_a_circle_of_rooms_is_found() -> None:
     assert rooms.upward(circle) == {("a", "b"), ("b", "c"), ("c", "a")}
 
 
-def test_contributing_shows_the_rooms_as_they_are() -> None:
-    page = rooms.CONTRIBUTING.read_text()
-
-    assert rooms.drawn(page) == page, "run: make docs"
+@pytest.mark.parametrize("page", rooms.PAGES, ids=lambda page: page.parent.name)
+def test_a_contributors_page_shows_the_rooms_as_they_are(page: Path) -> None:
+    assert rooms.drawn(page) == page.read_text(), "run: make docs"

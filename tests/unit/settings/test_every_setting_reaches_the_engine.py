@@ -193,6 +193,8 @@ NOT_BY_ITSELF: Final = {
 """Settings that are not asked for by themselves, each with where it acts. One that is asked for may not stand here."""
 MOST_VALUES = 2
 """Of one setting in one place of a stack. The first that changes a request is enough."""
+ENOUGH: Final = 4
+"""Variants of a setting that is not asked for by itself. Each other one is tried until one changes a request."""
 _HASH: Final = re.compile(r"-[0-9a-f]{8}(?![0-9a-f])")
 """The end of a validation's name. It changes with every setting of a pool, so a setting that changes nothing else would
 seem to reach the engine.
@@ -233,7 +235,7 @@ def asked(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> Callable[[Configur
     return run
 
 
-@pytest.mark.parametrize("title", STACKS)
+@pytest.mark.parametrize("title", ["with every section", "in an existing cluster with every section"])
 def test_the_same_stack_asks_the_engine_for_the_same(asked: Callable[[Configuration], str], title: str) -> None:
     """Or every setting would seem to change something."""
     first = asked(STACKS[title])
@@ -249,7 +251,7 @@ def test_a_setting_off_its_default_changes_what_the_engine_is_asked_for(
 ) -> None:
     title = ".".join(map(str, place))
     tried = list[str]()
-    for stack_title, variant in variants(model, name, place):
+    for stack_title, variant in islice(variants(model, name, place), ENOUGH if title in NOT_BY_ITSELF else None):
         if stack_title not in _WITHOUT:
             _WITHOUT[stack_title] = asked(STACKS[stack_title])
         if variant is not None and asked(variant) != _WITHOUT[stack_title]:

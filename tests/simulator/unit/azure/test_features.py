@@ -1,0 +1,154 @@
+"""Preview features: how they are registered, how they are not, and when they are effective."""
+
+import json
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from rehearsal.azure.resources import features
+from rehearsal.azure.wire import Properties
+from tests.simulator.unit.azure.asking import FEATURE, Azure, MakeAzure, RefusedError, deployment_inputs, registration
+
+REGISTRATION = "features:SubscriptionFeatureRegistration"
+DEPLOYMENT = "resources:DeploymentAtSubscriptionScope"
+NAMES: dict[str, Any] = dict(zip(("providerNamespace", "featureName"), FEATURE.split("/"), strict=True))
+
+
+def feature_state(azure: Azure) -> str:
+    answer = azure.invoke("features:getSubscriptionFeatureRegistration", **NAMES)
+    return str(answer["properties"]["state"])
+
+
+def wait_until_registered(azure: Azure) -> None:
+    limit = time.monotonic() + 60
+    while feature_state(azure) != "Registered":
+        assert time.monotonic() < limit
+        time.sleep(0.05)
+
+
+def test_a_deployed_registration_is_accepted_at_once_and_effective_later(
+    make_azure: MakeAzure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    azure = make_azure(speed=300)
+    begun = time.time()
+    day = SimpleNamespace(time=lambda: begun)  # however long the next lines take
+    monkeypatch.setattr(features, "time", day)
+    assert feature_state(azure) == "NotRegistered"
+    deployment = azure.create(DEPLOYMENT, "f", **deployment_inputs())
+    assert deployment["properties"]["provisioningState"] == "Succeeded"
+    [deployed] = deployment["properties"]["outputResources"]
+    assert deployed["id"].endswith("/subscriptionFeatureRegistrations/AKSInfinibandSupport")
+    assert feature_state(azure) == "Registering"
+    day.time = lambda: time.time() + 600
+    assert feature_state(azure) == "Registered"
+
+
+def test_a_deleted_deployment_leaves_the_feature_registered(azure: Azure) -> None:
+    deployment = azure.create(DEPLOYMENT, "f", **deployment_inputs())
+    wait_until_registered(azure)
+    azure.delete(DEPLOYMENT, "f", deployment)
+    assert azure.read(DEPLOYMENT, "f", deployment["id"]) == {}
+    assert feature_state(azure) == "Registered"
+
+
+@pytest.mark.parametrize("state", ["Registered", "Registering", "Pending"])
+def test_a_feature_that_someone_else_registered_stays_as_it_is(make_azure: MakeAzure, state: str) -> None:
+    azure = make_azure(features={FEATURE: state})
+    deployment = azure.create(DEPLOYMENT, "f", **deployment_inputs())
+    assert deployment["properties"]["provisioningState"] == "Succeeded"
+    assert feature_state(azure) == state
+
+
+def test_a_second_deployment_does_not_start_the_registration_again(azure: Azure) -> None:
+    azure.create(DEPLOYMENT, "one", **deployment_inputs())
+    wait_until_registered(azure)
+    azure.cloud.clock.latencies = type(azure.cloud.clock.latencies)(speed=1e4)
+    azure.create(DEPLOYMENT, "two", **deployment_inputs())
+    assert feature_state(azure) == "Registered"
+
+
+def test_every_deployment_has_a_name_of_its_own_and_can_be_replaced_before_it_goes(azure: Azure) -> None:
+    inputs, failures = azure.check(DEPLOYMENT, "f", deployment_inputs())
+    assert failures == []
+    assert inputs["deploymentName"].startswith("f")
+    assert (inputs["deploymentName"] != "f", inputs["location"]) == (True, "southcentralus")
+
+
+def test_a_deployment_does_not_move(azure: Azure) -> None:
+    deployment = azure.create(DEPLOYMENT, "f", **deployment_inputs())
+    assert list(azure.diff(DEPLOYMENT, "f", deployment, location="eastus").replaces) == []
+    words = r"InvalidDeploymentLocation.*'eastus'\. The deployment 'f\w+' already exists in location 'southcentralus'"
+    with pytest.raises(RefusedError, match=words):
+        azure.update(DEPLOYMENT, "f", deployment, location="eastus")
+
+
+def test_the_template_may_be_json_text(azure: Azure) -> None:
+    template = json.dumps(deployment_inputs()["properties"]["template"])
+    azure.create(DEPLOYMENT, "f", **deployment_inputs(template=template))
+    assert feature_state(azure) != "NotRegistered"
+
+
+def without(name: str) -> Properties:
+    return {key: value for key, value in registration().items() if key != name}
+
+
+@pytest.mark.parametrize(
+    ("inputs", "words"),
+    [
+        (deployment_inputs(mode="Complete"), "InvalidDeployment\".*'Complete' is not supported"),
+        (deployment_inputs(template={"resources": []}), r'InvalidTemplate".*Required property \'\$schema\' not found'),
+        ({"properties": {"mode": "Incremental"}}, "InvalidTemplate.*no template"),
+        (
+            deployment_inputs(template={"$schema": "s", "contentVersion": "1.0.0.0", "resources": {"x": {}}}),
+            "does not simulate a template's symbolic resource names",
+        ),
+        (deployment_inputs(template="{"), 'InvalidTemplate".*parse failed'),
+        (deployment_inputs(without("apiVersion")), r"InvalidTemplate.*'apiVersion' not found in JSON.*resources\[0\]"),
+        (deployment_inputs(registration(name="AKSInfinibandSupport")), "InvalidTemplate.*incorrect segment lengths"),
+        (
+            deployment_inputs(registration(apiVersion="2020-01-01")),
+            "NoRegisteredProviderFound.*'2020-01-01'.*The supported api-versions are '2021-07-01'",
+        ),
+        (
+            deployment_inputs(registration(type="Microsoft.Resources/resourceGroups")),
+            "rehearsal does not simulate the deployment of a template's Microsoft.Resources/resourceGroups",
+        ),
+        (deployment_inputs(registration(name="[parameters('x')]")), "does not simulate template expressions"),
+        (deployment_inputs(parameters={"x": {"value": 1}}), "does not simulate a deployment's parameters"),
+        ({**deployment_inputs(), "location": "atlantis"}, "LocationNotAvailableForDeployment.*'atlantis'"),
+    ],
+)
+def test_a_deployment_that_azure_refuses_registers_nothing(azure: Azure, inputs: Properties, words: str) -> None:
+    with pytest.raises(RefusedError, match=words):
+        azure.create(DEPLOYMENT, "f", **inputs)
+    assert feature_state(azure) == "NotRegistered"
+
+
+def test_a_feature_that_nobody_knows_fails_the_deployment_and_those_that_are_known_are_named(azure: Azure) -> None:
+    unknown = registration(name="Microsoft.ContainerService/AKSInfinibandSuport")
+    with pytest.raises(RefusedError, match=r"DeploymentFailed.*'AKSInfinibandSuport' could not be found.*Support"):
+        azure.create(DEPLOYMENT, "f", **deployment_inputs(unknown))
+
+
+@pytest.mark.parametrize("state", ["NotRegistered", "Registered"])
+def test_a_registration_can_never_be_created_as_a_resource_of_its_own(make_azure: MakeAzure, state: str) -> None:
+    azure = make_azure(features={FEATURE: state})
+    words = r"cannot create already existing resource '/subscriptions/.*/AKSInfinibandSupport'.*issue 1722"
+    with pytest.raises(RefusedError, match=words):
+        azure.create(REGISTRATION, "f", **NAMES)
+    assert feature_state(azure) == state
+
+
+def test_every_feature_can_be_read_registered_or_not(azure: Azure) -> None:
+    before = azure.invoke("features:getSubscriptionFeatureRegistration", **NAMES)
+    assert azure.read(REGISTRATION, "f", before["id"])["properties"]["state"] == "NotRegistered"
+    azure.create(DEPLOYMENT, "f", **deployment_inputs())
+    wait_until_registered(azure)
+    assert azure.read(REGISTRATION, "f", before["id"])["properties"]["state"] == "Registered"
+
+
+def test_a_registration_of_a_feature_that_nobody_knows_is_refused_with_those_that_are(azure: Azure) -> None:
+    with pytest.raises(RefusedError, match=r"'AKSInfinibandSuport' could not be found.*AKSInfinibandSupport"):
+        azure.create(REGISTRATION, "f", **{**NAMES, "featureName": "AKSInfinibandSuport"})

@@ -1,0 +1,79 @@
+"""What the simulated Azure answers to `aks-infiniband preflight` and `teardown`, over the real clients' requests."""
+
+import json
+import ssl
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from aks_infiniband_cli.main import main
+from aks_infiniband_cli.preflight.rehearsed import VARIABLE
+
+from rehearsal.azure.resource_manager import serve_people, serve_resource_manager
+from rehearsal.control_plane.credentials import write_credentials
+from rehearsal.run.folder import RunFolder
+from tests.simulator.unit.azure.asking import Azure
+
+ROOT = Path(__file__).parents[4]
+
+
+@pytest.fixture
+def login(azure: Azure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A shell in a rehearsal whose Azure holds nothing yet: the file that says where it is."""
+    run = RunFolder.at(tmp_path / "run")
+    run.prepare()
+    write_credentials(run, api_server_port=1)
+    servers = [serve_resource_manager(azure.cloud), serve_people(azure.cloud, run)]
+    monkeypatch.setenv(VARIABLE, str(run.azure_login))
+    for name in ("ARM_SUBSCRIPTION_ID", "REQUESTS_CA_BUNDLE"):
+        monkeypatch.delenv(name, raising=False)
+    yield run.azure_login
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def test_preflight_of_every_stack_passes_in_the_simulated_subscription(
+    login: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for stack in ("dev", "mixed"):
+        assert main(["preflight", "-s", stack, "--folder", str(ROOT), "--output", "json"]) == 0, capsys.readouterr()
+        lines = {line["check"]: line for line in json.loads(capsys.readouterr().out)["checks"]}
+        assert {line["state"] for line in lines.values()} == {"pass", "not checked"}
+        unchecked = {check for check, line in lines.items() if line["state"] == "not checked"}
+        assert unchecked <= {"charts and images", "price", "capacity"} | {c for c in lines if c.startswith("image")}
+
+
+def test_teardown_finds_nothing_in_it(login: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["teardown", "-s", "dev", "--folder", str(ROOT)]) == 0
+    assert "Nothing of stack dev is left" in capsys.readouterr().out
+
+
+def test_without_the_token_it_answers_nobody(login: Path) -> None:
+    found = json.loads(login.read_text())
+    request = urllib.request.Request(f"{found['endpoint']}/subscriptions/{found['subscription']}?api-version=1")
+    trusted = ssl.create_default_context(cafile=found["certificateAuthority"])
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, context=trusted)
+    assert refused.value.code == 401
+    assert login.stat().st_mode & 0o077 == 0
+
+
+def test_what_it_does_not_simulate_it_says(login: Path) -> None:
+    found = json.loads(login.read_text())
+    address = f"{found['endpoint']}/subscriptions/{found['subscription']}/providers/Microsoft.Batch?api-version=1"
+    request = urllib.request.Request(address, headers={"Authorization": f"Bearer {found['token']}"})
+    trusted = ssl.create_default_context(cafile=found["certificateAuthority"])
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, context=trusted)
+    assert "does not simulate a GET of" in refused.value.read().decode()
+
+
+def test_a_shell_of_a_rehearsal_that_has_ended_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "gone.json"))
+    assert main(["preflight", "-s", "dev", "--folder", str(ROOT)]) == 2
+    assert "open a new shell for Azure itself" in capsys.readouterr().err
