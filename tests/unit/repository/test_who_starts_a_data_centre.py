@@ -9,7 +9,7 @@ BY_HAND = {
     "existing/test_existing_cluster.py": "needs the API server alone",
     "interruption/destroy.py": "is a command that a test kills",
     "interruption/test_killed_engine.py": "has Azure in its own process, whose clock it stops",
-    "stacks/test_data_centre.py": "tests the data centre",
+    "test_data_centre.py": "tests the data centre",
     "stacks/test_releases.py": "ends each data centre before the next",
     "upgrade/__main__.py": "is a command that records",
     "upgrade/deployment.py": "puts a recording there before the simulators start",
@@ -32,7 +32,11 @@ PARTS = (
 
 
 def test_a_test_starts_a_data_centre_by_itself_for_a_reason_alone() -> None:
-    folder = ROOT / "tests" / "rehearsal"
-    found = {str(file.relative_to(folder)) for file in folder.rglob("*.py") if STARTS.search(file.read_text())}
+    found = {
+        str(file.relative_to(folder))
+        for folder in (ROOT / "tests/rehearsal", ROOT / "tests/simulator/engine")
+        for file in folder.rglob("*.py")
+        if STARTS.search(file.read_text())
+    }
 
     assert found == {*BY_HAND, *PARTS}, "use the fixture `rehearse`, or give the reason here"
