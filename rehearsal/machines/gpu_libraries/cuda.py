@@ -8,6 +8,7 @@ program of that name does.
 import ctypes
 import itertools
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from rehearsal.machines.gpu_libraries import load, machine, simulation
@@ -17,7 +18,15 @@ KEPT = 256
 """How many leading bytes of an allocation are held; the test pattern's period where the rest is read, too."""
 _WORD = 4
 
-_SUCCESS, _INVALID_VALUE, _NO_DEVICE, _INVALID_DEVICE, _NOT_FOUND, _NOT_READY = 0, 1, 100, 101, 500, 600
+_SUCCESS, _INVALID_VALUE, _NO_DEVICE, _INVALID_DEVICE, _NOT_FOUND, _NOT_READY, _NOT_SUPPORTED = (
+    0,
+    1,
+    100,
+    101,
+    500,
+    600,
+    801,
+)
 """cudaError_t."""
 
 
@@ -28,8 +37,10 @@ class Memory(NamedTuple):
     kept: bytearray
 
 
-_CAPABILITY = 75
-"""cudaDevAttrComputeCapabilityMajor."""
+_CAPABILITY, _HOST_PAGE_TABLES = 75, 100
+"""cudaDevAttrComputeCapabilityMajor, cudaDevAttrPageableMemoryAccessUsesHostPageTables."""
+_BLACKWELL = 10
+"""The capability of the GPUs that have a Grace beside them."""
 _OF_WORK = range(200, 800)
 """Errors that work on a GPU ends with; they stay (an H100, tests/field_recordings/ranks.yaml)."""
 _of_work = _SUCCESS
@@ -38,6 +49,7 @@ _allocations: dict[int, Memory] = {}
 _addresses = itertools.count(1 << 40, 1 << 40)
 _events: dict[int, float] = {}
 _numbers = itertools.count(1)
+_graphs: dict[int, list[Callable[[], int]]] = {}
 
 
 def memory_at(address: int) -> tuple[Memory, int]:
@@ -69,6 +81,7 @@ def cudaSetDevice(index: int) -> int:  # noqa: N802
         _hanging.append(index)
     if index < held:
         simulation.work.number = index
+        simulation.work.is_open = True
     return _SUCCESS if index < held else _INVALID_DEVICE if held else _NO_DEVICE
 
 
@@ -144,6 +157,43 @@ def cudaEventElapsedTime(milliseconds: Any, begin: int, end: int) -> int:  # noq
     return set_reference(milliseconds, (_events[end] - _events[begin]) * 1e3)
 
 
+def cudaStreamBeginCapture(_stream: int, _mode: int) -> int:  # noqa: N802
+    """From now on what is queued becomes a graph."""
+    if machine.gpu_fault("no-graphs", simulation.work.number):
+        return _NOT_SUPPORTED
+    simulation.capture.queued = []
+    return _SUCCESS
+
+
+def cudaStreamEndCapture(_stream: int, graph: Any) -> int:  # noqa: N802
+    """The graph."""
+    number = next(_numbers)
+    _graphs[number], simulation.capture.queued = simulation.capture.queued or [], None
+    return set_reference(graph, number)
+
+
+def cudaGraphInstantiateWithFlags(launched: Any, graph: Any, _flags: int) -> int:  # noqa: N802
+    """What launches it."""
+    return set_reference(launched, graph.value)
+
+
+def cudaGraphLaunch(launched: int, _stream: int) -> int:  # noqa: N802
+    """Queue all of it."""
+    for work in _graphs[launched]:
+        work()
+    return _SUCCESS
+
+
+def cudaGraphExecDestroy(_launched: int) -> int:  # noqa: N802
+    """Give it back."""
+    return _SUCCESS
+
+
+def cudaGraphDestroy(graph: int) -> int:  # noqa: N802
+    """Give it back."""
+    return _SUCCESS if _graphs.pop(graph, None) is not None else _INVALID_VALUE
+
+
 def cudaDeviceGetPCIBusId(text: Any, _size: int, index: int) -> int:  # noqa: N802
     """Where a GPU is, in capital letters."""
     held = machine.gpus()
@@ -156,9 +206,9 @@ def cudaDeviceGetPCIBusId(text: Any, _size: int, index: int) -> int:  # noqa: N8
 
 
 def cudaDeviceGetAttribute(value: Any, attribute: int, index: int) -> int:  # noqa: N802
-    """The first number of its compute capability (attribute 75)."""
-    assert attribute == _CAPABILITY
-    return set_reference(value, machine.gpus()[index].model.capability)
+    """The first number of its compute capability, and whether the kernel uses its memory too."""
+    capability = machine.gpus()[index].model.capability
+    return set_reference(value, {_CAPABILITY: capability, _HOST_PAGE_TABLES: int(capability == _BLACKWELL)}[attribute])
 
 
 def cudaMallocHost(address: Any, size: Any) -> int:  # noqa: N802

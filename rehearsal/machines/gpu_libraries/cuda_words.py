@@ -28,6 +28,7 @@ WORDS = {
     716: "misaligned address",
     718: "invalid program counter",
     719: "unspecified launch failure",
+    801: "operation not supported",
     802: "system not yet initialized",
     803: "system has unsupported display driver / cuda driver combination",
     804: "forward compatibility was attempted on non supported HW",

@@ -109,6 +109,11 @@ def ncclAllReduce(  # noqa: N802
     source: Any, target: Any, count: int, kind: int, operation: int, comm: Any, stream: Any
 ) -> int:
     """Queue a reduction in place; the first waits for the others, since it connects (NCCL 2.22, src/init.cc)."""
+    if simulation.capture.queued is not None:
+        simulation.capture.queued.append(
+            lambda: ncclAllReduce(source, target, count, kind, operation, comm, stream)
+        )  # fmt: skip
+        return _SUCCESS
     assert source.value == target.value
     ranks = _communicator.ranks
     assert ranks is not None

@@ -59,10 +59,22 @@ class Stream:
 stream = Stream()
 
 
+class Capture:
+    """What is queued while a graph is captured, instead of being done; None where none is."""
+
+    def __init__(self) -> None:
+        """No graph is being captured."""
+        self.queued: list[Callable[[], int]] | None = None
+
+
+capture = Capture()
+
+
 class Work:
-    """Which GPU this process has chosen, and whether it makes products there."""
+    """Which GPU this process has chosen, and whether it has opened it and makes products there."""
 
     number = 0
+    is_open = False
     makes_products = False
 
 

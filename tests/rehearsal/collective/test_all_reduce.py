@@ -178,6 +178,21 @@ def test_a_gpu_that_cannot_work_is_named_by_cudas_words(machines: Machines, erro
     assert word in check["cause"]
 
 
+def test_repetitions_are_launched_as_one_and_where_that_is_refused_one_by_one_which_is_said(machines: Machines) -> None:
+    machines.fault({"fault": "no-graphs", "node": "aks-p-1", "gpu": 0})
+    machines.make(gpus=1)
+    run = machines.all_reduce([1 << 20], gpus=1)
+    assert run["one_by_one"] in ("CUDA error: operation not supported", "another rank cannot launch a graph")
+    assert run["sizes"][0]["wrong"] == 0
+    judge = importlib.import_module("payload.collective.judge")
+    expected = {"transport": DIRECT, "hcas": 8, "thresholds": {}, "small": None}
+    (check,) = [
+        check for check in judge.judge_collective({"runs": [run]}, expected) if check["check"] == "collective-launch"
+    ]
+    assert check["verdict"] == "not judged"
+    assert run["one_by_one"] in check["cause"]
+
+
 @pytest.mark.long
 def test_a_rank_that_hangs_before_its_first_all_reduce_is_named_and_not_those_that_connect(machines: Machines) -> None:
     machines.fault({"fault": "gpu-hang", "node": "aks-p-1", "gpu": 1})

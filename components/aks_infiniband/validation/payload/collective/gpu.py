@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,6 +46,9 @@ _NOT_READY = 600
 """cudaErrorNotReady, and hipErrorNotReady."""
 _TO_GPU, _FROM_GPU, _WITHIN_GPU = 1, 2, 3
 """cudaMemcpyKind, and hipMemcpyKind."""
+_RELAXED = 2
+"""cudaStreamCaptureModeRelaxed, and hipStreamCaptureModeRelaxed: NCCL does other things while it queues."""
+_OF_GRAPHS = ("StreamBeginCapture", "StreamEndCapture", "GraphInstantiateWithFlags", "GraphLaunch", "GraphExecDestroy")
 _CHUNK = 1 << 22
 """Bytes read back at once."""
 
@@ -74,6 +77,13 @@ def collectives() -> tuple[Vendor, Library]:
     raise OSError(f"the image has no {' and no '.join(maker.collectives for maker in VENDORS)}")
 
 
+class Graph(NamedTuple):
+    """Work that was captured, and what launches all of it at once."""
+
+    captured: int
+    launched: int
+
+
 class Gpu:
     """The GPU with this number. It does in order what is queued on its stream."""
 
@@ -88,6 +98,7 @@ class Gpu:
         self.function("EventElapsedTime").argtypes = [ctypes.POINTER(ctypes.c_float), pointer, pointer]
         for name in ("Free", "EventQuery"):
             self.function(name).argtypes = [pointer]
+        self._declare_graphs()
         self.call("SetDevice", number)
         self.stream = self.made("StreamCreate")
         self._program = _program() if maker.prefix == "cuda" else None
@@ -161,6 +172,46 @@ class Gpu:
         milliseconds = ctypes.c_float()
         self.call("EventElapsedTime", ctypes.byref(milliseconds), begin, end)
         return milliseconds.value / 1e3
+
+    def captured(self, queue: Callable[[], None]) -> Graph:
+        """What a function queues on the stream, as a graph: it can be launched again and again, and a launch takes as
+        long as that of one operation. Raises RuntimeError where the library or the driver refuses.
+        """
+        missing = [name for name in _OF_GRAPHS if not hasattr(self._library, self._maker.prefix + name)]
+        if missing:
+            raise RuntimeError(f"{self._maker.name} has no {self._maker.prefix}{missing[0]}")
+        self.call("StreamBeginCapture", self.stream, _RELAXED)
+        graph = ctypes.c_void_p()
+        try:
+            queue()
+        finally:
+            code = self.function("StreamEndCapture")(self.stream, ctypes.byref(graph))
+        self._check(code)
+        return Graph(graph.value or 0, self.made("GraphInstantiateWithFlags", graph, 0))
+
+    def launch(self, graph: Graph) -> None:
+        """Queue a graph's work."""
+        self.call("GraphLaunch", graph.launched, self.stream)
+
+    def forget(self, graph: Graph) -> None:
+        """Give a graph back."""
+        self.call("GraphExecDestroy", graph.launched)
+        self.call("GraphDestroy", graph.captured)
+
+    def _declare_graphs(self) -> None:
+        pointer, number = ctypes.c_void_p, ctypes.c_int
+        kinds: dict[str, list[Any]] = {
+            "StreamBeginCapture": [pointer, number],
+            "StreamEndCapture": [pointer, ctypes.POINTER(pointer)],
+            "GraphInstantiateWithFlags": [ctypes.POINTER(pointer), pointer, ctypes.c_ulonglong],
+            "GraphLaunch": [pointer, pointer],
+            "GraphExecDestroy": [pointer],
+            "GraphDestroy": [pointer],
+        }
+        for name, arguments in kinds.items():
+            function = getattr(self._library, self._maker.prefix + name, None)  # not of every release
+            if function is not None:
+                function.argtypes = arguments
 
     def differing_here(self, address: int, size: int, pattern: bytes) -> int:
         """Like `differing`, but this process counts."""

@@ -54,7 +54,8 @@ def judge_collective(collective: Collective, plan: CollectivePlan) -> list[Check
     if judged is None or not judged["nodes"]:
         asked = {"collective-transport": plan["transport"], "all-reduce": None, "collective-sum": _NO_WRONG}
         return [*checks, *(not_measured(name, TIME_IS_UP, expected=value) for name, value in asked.items())]
-    return [*checks, *_transport(judged, plan), *_devices(judged, plan), *judge_bandwidth(judged, plan)]
+    found = [*_transport(judged, plan), *_devices(judged, plan), *judge_bandwidth(judged, plan)]
+    return [*checks, *found, *_launched(judged)]
 
 
 def judge_run(run: Run) -> list[Check]:
@@ -151,6 +152,18 @@ def _devices(run: Run, plan: CollectivePlan) -> list[Check]:
         if len(devices) < count
     ]
     return fewer or [passes(name, count)]
+
+
+def _launched(run: Run) -> list[Check]:
+    """What is said where repetitions could not be launched as one: then small messages are bound by the launches."""
+    refused = run.get("one_by_one")
+    if not refused:
+        return []
+    cause = (
+        f"all-reduces were launched one by one, because the GPU's library refused a graph of them ({refused}). Figures "
+        "of 1 MiB and less are those of launches by Python, and say little of the network"
+    )
+    return [make_check("collective-launch", "not judged", expected="as a graph", measured="one by one", cause=cause)]
 
 
 _SETTING = "that points at a setting or a part"

@@ -14,7 +14,7 @@ import time
 from array import array
 from collections.abc import Callable, Sequence
 
-from .gpu import PERIOD, Gpu, Library, collectives, expected_sum, own_value
+from .gpu import PERIOD, Gpu, Graph, Library, collectives, expected_sum, own_value
 
 _FLOAT, _DOUBLE = 7, 8
 _SUM, _MAX = 0, 2
@@ -24,6 +24,7 @@ _FAREWELL_SECONDS = 3.0
 """Seconds from a rank's last word until it goes. Other ranks that wait as long say their own word meanwhile, and do not
 speak of this one.
 """
+_LEAST_GRAPH = 2
 _NUMBERS = 8
 """The most numbers that the ranks compare at once."""
 
@@ -65,9 +66,13 @@ class NcclRanks:
         self._numbers = self._gpu.allocate(_NUMBERS * 8)
         self._message, self._count = 0, 0
         self._between: list[int] = []
+        self._graphs: dict[int, Graph] = {}
+        self.one_by_one: str | None = None
+        """Why operations are launched one by one, where they cannot be launched as a graph."""
 
     def allocate(self, count: int) -> None:
         """Make room for a message of this many float32, in place of the last message."""
+        self._forget_graphs()
         if self._message:
             self._gpu.free(self._message)
         self._message, self._count = self._gpu.allocate(count * 4), count
@@ -83,19 +88,51 @@ class NcclRanks:
     def timed(self, iterations: int, *, apart: bool = False) -> list[float]:
         """Seconds of some all-reduces of the message in a row, on this rank, where all ranks have begun together.
 
-        apart: of each of them, which takes some microseconds more for each; else of all together.
+        apart: of each of them, which takes some microseconds more for each; else of all together, which are launched as
+        one.
         """
+        graph = None if apart else self._graph(iterations)
         # On the GPU: the ranks' processes come out of a wait at different moments.
         self._queue(self._numbers, 1, _DOUBLE, _MAX)
         between = self._events(iterations - 1) if apart else []
         self._gpu.record(self._begin)
         for event in between:
-            self._queue(self._message, self._count, _FLOAT, _SUM)
+            self._queue_message()
             self._gpu.record(event)
-        self._queue(self._message, self._count, _FLOAT, _SUM, times=1 if apart else iterations)
+        if graph is not None:
+            self._gpu.launch(graph)
+        else:
+            self._queue_message(times=1 if apart else iterations)
         self._await(f"{iterations} all-reduces of {self._count * 4} bytes")
         moments = [self._begin, *between, self._end]
         return [self._gpu.seconds(begin, end) for begin, end in zip(moments, moments[1:])]
+
+    def _graph(self, times: int) -> Graph | None:
+        """So many all-reduces of the message as a graph, the same each time; None where they are launched one by one.
+
+        One rank that cannot launches one by one, so all do: NCCL's ranks have to do the same.
+        """
+        if times < _LEAST_GRAPH or self.one_by_one is not None:
+            return None
+        if times not in self._graphs:
+            refused = ""
+            try:
+                self._graphs[times] = self._gpu.captured(lambda: self._queue_message(times=times))
+            except RuntimeError as error:
+                refused = str(error)
+            if self.largest(float(bool(refused)))[0]:
+                self._forget_graphs()
+                self.one_by_one = refused or "another rank cannot launch a graph"
+                return None
+        return self._graphs[times]
+
+    def _forget_graphs(self) -> None:
+        for graph in self._graphs.values():
+            self._gpu.forget(graph)
+        self._graphs.clear()
+
+    def _queue_message(self, *, times: int = 1) -> None:
+        self._queue(self._message, self._count, _FLOAT, _SUM, times=times)
 
     def _events(self, count: int) -> list[int]:
         """So many events, the same each time."""
@@ -110,7 +147,8 @@ class NcclRanks:
         return array("d", self._gpu.read(self._numbers, len(numbers) * 8))
 
     def close(self) -> None:
-        """Leave the other ranks."""
+        """Leave the other ranks. NCCL does not let a rank go that has graphs."""
+        self._forget_graphs()
         with _Limit(self._limit, "ncclCommDestroy"):  # waits for the other ranks of the node
             self._call(self._library.ncclCommDestroy(self._comm))
 

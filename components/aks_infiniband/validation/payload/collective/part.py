@@ -41,6 +41,10 @@ TUNINGS: Mapping[str, Mapping[str, str]] = {
 """The environment of each tuning: the ring, which is judged, NCCL's own choice for comparison, that of pairs, and that
 of an NVLink domain."""
 
+_AS_LAUNCHED_ALONE = {"NCCL_GRAPH_REGISTER": "0"}
+"""Repetitions are launched as a graph, for which NCCL would register their memory; what is published was measured
+without (nccl-tests launches one by one)."""
+
 _DROPPED = ("NCCL_ALGO", "NCCL_NET", "NCCL_DEBUG", "NCCL_DEBUG_FILE", "NCCL_DEBUG_SUBSYS")
 """Variables that are not taken from the pod's environment. The tuning decides the algorithm. With NCCL_NET=IB a
 fall-back to sockets would be an error without a reason, not a transport that the check can name.
@@ -125,6 +129,7 @@ def rank_environment(place: Place, gpu: int, tuning: str, environment: Mapping[s
     """The pod's environment and what one rank needs: who it is, the tuning, and the file for NCCL's log."""
     kept = {name: value for name, value in environment.items() if name not in _DROPPED}
     return {
+        **_AS_LAUNCHED_ALONE,
         **kept,
         "RANK": str(place.node_rank * place.ranks_per_node + gpu),
         "WORLD_SIZE": str(place.node_count * place.ranks_per_node),
