@@ -115,6 +115,12 @@ _ALL: "Final" = (
     MachineFault(
         "slow-gpu", "the GPU of index `gpu` does `factor` of its work, and nothing says why", requires=("gpu", "factor")
     ),
+    MachineFault(
+        "other-work",
+        "another process works on the GPU of index `gpu`, which NVML shows, and leaves `factor` of it for others",
+        requires=("gpu", "factor"),
+    ),
+    MachineFault("no-graphs", "CUDA captures no graph on the GPU of index `gpu`", requires=("gpu",)),
     MachineFault("half-lanes", "the GPU of index `gpu` has half of its PCIe lanes", requires=("gpu",)),
     MachineFault(
         "gpu-memory",

@@ -35,6 +35,7 @@ class GpuUnderLoad:
         self._hot = machine.gpu_fault("throttled-gpu", number)
         self._slow = machine.gpu_fault("slow-gpu", number)
         self._lanes = machine.gpu_fault("half-lanes", number)
+        self.shared: dict[str, Any] | None = machine.gpu_fault("other-work", number)
         self.sick: dict[str, Any] | None = machine.gpu_fault("gpu-memory", number)
 
     def product_seconds(self, operations: float) -> float:
@@ -43,7 +44,7 @@ class GpuUnderLoad:
             self._now = self._draw.gauss(1, _OF_WINDOWS)
         self._made += 1
         share = self._able * self._now
-        for fault in (self._hot, self._slow):
+        for fault in (self._hot, self._slow, self.shared):
             share *= fault["factor"] if fault else 1
         return operations / (self.gpu.model.tflops * 1e12 * share)
 

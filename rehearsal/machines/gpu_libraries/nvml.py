@@ -6,7 +6,7 @@ A process sees of a GPU what its own work does there. What the functions return 
 
 from typing import Any
 
-from rehearsal.machines.gpu_libraries import load, machine
+from rehearsal.machines.gpu_libraries import load, machine, simulation
 from rehearsal.machines.gpu_libraries.cuda import set_reference
 from rehearsal.machines.hardware.gpu_models import LANES, board_serial
 
@@ -29,6 +29,9 @@ _WORDS = {
 }
 _SM, _MEMORY = 1, 2
 _UNCORRECTED = 1
+_OF_A_PROCESS, _BUSY = 518 << 20, 96
+"""What a process takes of an H200's memory that only opens it, and how busy one is that makes products (one H200,
+2026-11-28, tests/field_recordings/nvml.yaml)."""
 
 
 def nvmlErrorString(code: int) -> bytes:  # noqa: N802 NVML's names, all of them
@@ -147,6 +150,28 @@ def nvmlDeviceGetRemappedRows(  # noqa: N802
     sick = int(_of(device).sick is not None)
     for reference, value in ((corrected, 0), (uncorrected, sick), (pending, sick), (failed, 0)):
         set_reference(reference, value)
+    return _SUCCESS
+
+
+def _processes(device: Any) -> int:
+    ours = simulation.work.is_open and simulation.work.number == device.value - 1
+    return int(ours) + int(_of(device).shared is not None)
+
+
+def nvmlDeviceGetComputeRunningProcesses_v3(device: Any, count: Any, _found: Any) -> int:  # noqa: N802
+    """How many processes work on it; who they are nobody asks."""
+    return set_reference(count, _processes(device))
+
+
+def nvmlDeviceGetMemoryInfo_v2(device: Any, found: Any) -> int:  # noqa: N802
+    """How much of its memory is used."""
+    found._obj.used = _processes(device) * _OF_A_PROCESS
+    return _SUCCESS
+
+
+def nvmlDeviceGetUtilizationRates(device: Any, found: Any) -> int:  # noqa: N802
+    """How busy it was in the last moments, in percent."""
+    found._obj.gpu = _BUSY if simulation.work.makes_products or _of(device).shared else 0
     return _SUCCESS
 
 

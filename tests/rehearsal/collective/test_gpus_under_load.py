@@ -32,6 +32,7 @@ def test_healthy_gpus_pass_and_their_figures_have_a_spread_beside_them(machines:
         ({"fault": "throttled-gpu", "gpu": 5, "factor": 0.5}, "gpu-throttling"),
         ({"fault": "slow-gpu", "gpu": 5, "factor": 0.8}, "gpu-rate"),
         ({"fault": "half-lanes", "gpu": 5}, "gpu-pcie"),
+        ({"fault": "half-lanes", "gpu": 5}, "gpu-from-host"),
         ({"fault": "gpu-memory", "gpu": 5}, "gpu-memory"),
         ({"fault": "gpu-error", "gpu": 5, "error": 214}, "gpu-load"),
         ({"fault": "missing-gpu", "gpu": 5}, "gpu-count"),
@@ -44,3 +45,10 @@ def test_one_gpu_of_16_is_named_by_node_and_address(machines: Machines, fault: d
         ("aks-p-1", "GPU at 000a:00:00.0" if check == "gpu-count" else "GPU 5 at 000a:00:00.0")
     }
     assert (check, "fail") in {entry[:2] for entry in found}
+
+
+def test_a_gpu_that_others_use_is_named_for_that_alone(machines: Machines) -> None:
+    machines.fault({"fault": "other-work", "gpu": 5, "factor": 0.45, "node": "aks-p-1"})
+    assert [entry for entry in problems(machines) if entry[2]] == [
+        ("gpu-other-work", "not measured", "aks-p-1", "GPU 5 at 000a:00:00.0")
+    ]

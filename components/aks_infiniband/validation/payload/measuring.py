@@ -9,6 +9,7 @@ from .collective import run as collective
 from .collective.judge import judge_collective
 from .gpus import run as gpus
 from .gpus.judge import judge_gpus
+from .gpus.others import excused
 from .look.counters import Counters, growth, judge_counters
 from .look.judge_nvlink import domains_of
 from .look.node import FactsByNode
@@ -111,6 +112,7 @@ def measure(
         if (pairs_plan := plan.get("pairs")) and len(nodes) >= LEAST_NODES:
             outcome.parts["pairs"] = found = pairs.measure(lead, plan, pairs_plan)
             outcome.checks += judge_pairs(found, pairs_plan, nodes)
+    outcome.checks = excused(outcome.checks, outcome.parts.get("gpus", []))
     after: Mapping[str, Counters | None] = lead.step({"counters": True})
     grown = {node: growth(facts[node]["counters"], after.get(node) or {}) for node in nodes}
     outcome.parts["counters"] = grown

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..say.checks import Check, fails, make_check, passes
+from .others import work_of_others
 from .results import Gpu, NodeGpus
 
 THROTTLED = (
@@ -45,13 +46,13 @@ def with_identity(cause: str, gpu: Gpu) -> str:
 
 
 def judge_health(found: Sequence[NodeGpus]) -> list[Check]:
-    """The checks of everything that NVML tells."""
+    """The checks of everything that NVML tells. Clocks are judged only where nobody else works on the GPU."""
     gpus = [(one["node"], gpu) for one in found for gpu in one["gpus"] if gpu["pci"]]
     kinds: dict[str, tuple[str, Callable[[Sequence[Placed]], Iterator[Check]], Callable[[Gpu], bool]]] = {
         "gpu-throttling": (
             "no reason of lower clocks but the power cap",
             _throttling,
-            lambda gpu: gpu.get("load", {"sm_clock": None})["sm_clock"] is not None,
+            lambda gpu: gpu.get("load", {"sm_clock": None})["sm_clock"] is not None and not work_of_others(gpu),
         ),
         "gpu-pcie": (
             "the width and generation that GPU and machine can have",
@@ -102,12 +103,18 @@ def _share(gpus: Sequence[Placed], reason: str) -> int:
     return sum(reason in gpu["load"]["reasons"] for _, gpu in gpus)
 
 
+def due_link(gpus: Sequence[Gpu]) -> tuple[int, int]:
+    """Width and generation that most PCIe links of a pool have; 0 where NVML tells it of none."""
+    links = [gpu["pcie"] for gpu in gpus if "pcie" in gpu]
+    return _usual(link["width"] for link in links), _usual(link["generation"] for link in links)
+
+
 def _pcie(gpus: Sequence[Placed]) -> Iterator[Check]:
-    usual = {kind: _usual(gpu["pcie"][kind] for _, gpu in gpus) for kind in ("width", "generation")}
+    usual_width, usual_generation = due_link([gpu for _, gpu in gpus])
     for node, gpu in gpus:
         link = gpu["pcie"]
-        width = max(link["most_width"] or 0, usual["width"])
-        generation = max(link["most_generation"] or 0, usual["generation"])
+        width = max(link["most_width"] or 0, usual_width)
+        generation = max(link["most_generation"] or 0, usual_generation)
         if (link["width"] or 0) < width or (link["generation"] or 0) < generation:
             cause = with_identity(
                 "the link trained with fewer lanes or at another speed than GPU and machine can have: what moves to "

@@ -1,8 +1,9 @@
 """Which GPU is throttled, sick or slow: pure functions over what a pool's nodes found of theirs.
 
-What NVML tells is judged by itself. A rate or a bandwidth is judged by the pool's other GPUs: what is good is their
-median, and how far from it is far is their median absolute deviation. A GPU under load is at its limit of power, so
-healthy ones differ, and no single number says what a rate has to be.
+What NVML tells is judged by itself, and copies with the host by what the link can do. Another rate or bandwidth is
+judged by the pool's other GPUs: what is good is their median, and how far from it is far is their median absolute
+deviation. A GPU under load is at its limit of power, so healthy ones differ, and no single number says what a rate has
+to be. A GPU on which others work is judged by what load does not change alone.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from ..say.lines import spread
 from ..say.outliers import Crowd, crowd_of
 from ..say.steadiness import Spread, pointing
 from ..talk.time_left import TIME_IS_UP
-from .health import device_of, judge_health, with_identity
+from .health import Placed, device_of, judge_health, with_identity
+from .host_copies import CHECKS, judge_copies
+from .others import judge_others, work_of_others
 from .results import Gpu, NodeGpus
 
 SURE_SHARE = 0.25
@@ -65,28 +68,13 @@ FIGURES = (
         0.15,
         "the GPU itself, its cooling or its power; where NVML tells no reason (gpu-throttling), recreate the node",
     ),
-    # The half of its lanes is the half of its bandwidth; Azure's node health checks ask 52 GB/s of an H100, which has
-    # about 55 (azurehpc-health-checks, conf/nd96isr_h100_v5.conf). GPUs share the host's memory, so they differ.
-    Figure(
-        "gpu-to-host", "GB/s", lambda gpu: gpu.get("to_host"), 0.2, 0.35, "the PCIe link (gpu-pcie), or its NUMA node"
-    ),
-    Figure(
-        "gpu-from-host",
-        "GB/s",
-        lambda gpu: gpu.get("from_host"),
-        0.2,
-        0.35,
-        "the PCIe link (gpu-pcie), or its NUMA node",
-    ),
     Figure("gpu-to-gpu", "GB/s", lambda gpu: gpu.get("to_peer"), 0.1, 0.25, "NVLinks of the GPU or its neighbour"),
 )
 _WIDE = "something comes and goes, such as other work on the node or its host, so measure again"
-NAMES = tuple(figure.check for figure in FIGURES)
+NAMES = (*(figure.check for figure in FIGURES), *CHECKS)
 
 Tries = Sequence[Sequence[NodeGpus]]
 """What the nodes found, by try; the last counts."""
-Place = tuple[str, int]
-"""A GPU of a pool: its node and CUDA's number."""
 
 
 def judge_gpus(tries: Tries, plan: GpusPlan, nodes: Collection[str]) -> list[Check]:
@@ -96,10 +84,20 @@ def judge_gpus(tries: Tries, plan: GpusPlan, nodes: Collection[str]) -> list[Che
     if not found:
         return [not_measured("gpu-rate", TIME_IS_UP)]
     checks = [not_measured("gpu-rate", SILENT_NODE, node=node) for node in nodes if node not in answered]
-    checks += [*_present(found, plan), *_ended(found), *judge_health(found)]
+    gpus: list[Placed] = [(one["node"], gpu) for one in found for gpu in one["gpus"]]
+    alone = [(node, gpu) for node, gpu in gpus if not work_of_others(gpu)]
+    checks += [*_present(found, plan), *_ended(alone), *judge_health(found)]
+    checks += judge_others([(node, device_of(gpu), gpu) for node, gpu in gpus if gpu["pci"]])
+    if not alone:
+        return [*checks, *(make_check(name, "not measured", expected=None, measured=_OTHERS) for name in NAMES)]
     for figure in FIGURES:
-        checks += _judge(figure, tries)
+        checks += _judge(figure, alone, tries)
+    for name, of in CHECKS.items():
+        checks += judge_copies(name, alone, lambda place, of=of: [_try(of, made, place) for made in tries])  # type: ignore[misc]
     return checks
+
+
+_OTHERS = "others work on every GPU"
 
 
 def falls_short(tries: Tries, plan: GpusPlan) -> bool:
@@ -134,23 +132,21 @@ def _present(found: Sequence[NodeGpus], plan: GpusPlan) -> list[Check]:
     return checks or [passes("gpu-count", asked)]
 
 
-def _ended(found: Sequence[NodeGpus]) -> list[Check]:
+def _ended(gpus: Sequence[Placed]) -> list[Check]:
     """The GPUs that are there and came to no end."""
     asked = "copies and products, to their end"
     return [
-        fails("gpu-load", asked, gpu["problem"], str(gpu.get("cause")), node=one["node"], device=device_of(gpu))
-        for one in found
-        for gpu in one["gpus"]
+        fails("gpu-load", asked, gpu["problem"], str(gpu.get("cause")), node=node, device=device_of(gpu))
+        for node, gpu in gpus
         if gpu.get("problem") and not _is_absent(gpu)
     ]
 
 
-def _judge(figure: Figure, tries: Tries) -> list[Check]:
-    """One figure of all GPUs: each that is far below the others, or one check that says that there is none."""
-    gpus: dict[Place, Gpu] = {(one["node"], gpu["number"]): gpu for one in tries[-1] for gpu in one["gpus"]}
-    measured = {place: found for place, gpu in gpus.items() if (found := figure.of(gpu))}
+def _judge(figure: Figure, gpus: Sequence[Placed], tries: Tries) -> list[Check]:
+    """One figure of some GPUs: each that is far below the others, or one check that says that there is none."""
+    measured = {place: found for place, (_, gpu) in enumerate(gpus) if (found := figure.of(gpu))}
     if not measured:
-        said = sorted({word for gpu in gpus.values() for word in gpu.get("said", [])})
+        said = sorted({word for _, gpu in gpus for word in gpu.get("said", [])})
         return [make_check(figure.check, "not measured", expected=None, measured="; ".join(said) or None)]
     crowd = crowd_of(found["median"] for found in measured.values())
     checks = []
@@ -158,8 +154,8 @@ def _judge(figure: Figure, tries: Tries) -> list[Check]:
         lacks = crowd.middle - found["median"]
         far = crowd.is_far(lacks, share=figure.warn, z=modified_z(len(measured)))
         if len(measured) >= _LEAST_GPUS and (far or lacks > SURE_SHARE * crowd.middle):
-            earlier = [_try(figure, made, place) for made in tries]
-            checks.append(_slow(figure, place[0], gpus[place], crowd, earlier))
+            earlier = [_try(figure.of, made, gpus[place]) for made in tries]
+            checks.append(_slow(figure, *gpus[place], crowd, earlier))
     if checks:
         return checks
     asked = f"no GPU {figure.warn:.0%} below the pool's median and outside its spread"
@@ -203,8 +199,8 @@ def _beside(gpu: Gpu) -> str:
     return f"; under load {told}; reasons of lower clocks: {reasons}"
 
 
-def _try(figure: Figure, made: Sequence[NodeGpus], place: Place) -> Try:
+def _try(of: Callable[[Gpu], Spread | None], made: Sequence[NodeGpus], place: Placed) -> Try:
     theirs = [gpu for one in made if one["node"] == place[0] for gpu in one["gpus"]]
-    gpu = next((gpu for gpu in theirs if gpu["number"] == place[1]), None)
-    found = figure.of(gpu) if gpu else None
+    gpu = next((gpu for gpu in theirs if gpu["number"] == place[1]["number"]), None)
+    found = of(gpu) if gpu else None
     return {"value": found["median"] if found else None, "error": gpu.get("problem") if gpu else SILENT_NODE}

@@ -11,6 +11,7 @@ from ..collective.gpu import Gpu
 from ..say.steadiness import Spread, spread_of
 from .copies import wait
 from .nvml import Nvml
+from .others import Watch
 from .product import OPERATIONS, ORDER, Products
 from .results import Load
 
@@ -32,16 +33,24 @@ class Reading(NamedTuple):
     reasons: list[str] | None
 
 
-def under_load(gpu: Gpu, products: Products, nvml: Nvml | None, seconds: float) -> Load:
-    """Load a GPU for so many seconds beside those to warm up. Raises RuntimeError, TimeoutError."""
-    found = list(readings(gpu, products, nvml, seconds + WARMUP_SECONDS))
+def under_load(gpu: Gpu, products: Products, nvml: Nvml | None, watch: Watch | None, seconds: float) -> Load:
+    """Load a GPU for so many seconds beside those to warm up, and watch for other work. Raises RuntimeError,
+    TimeoutError.
+    """
+    count = _window(gpu, products)
+    if watch is not None:
+        watch.filled()
+    found = []
+    for reading in readings(gpu, products, nvml, count, seconds + WARMUP_SECONDS):
+        found.append(reading)
+        if watch is not None:
+            watch.look()
     limits = (None, None) if nvml is None else (nvml.watts_limit, nvml.most_sm_clock)
     return summary(found, seconds=seconds, precision=products.precision, limits=limits)
 
 
-def readings(gpu: Gpu, products: Products, nvml: Nvml | None, seconds: float) -> Iterator[Reading]:
-    """Windows for so many seconds; those of the warm-up are left out."""
-    count = _window(gpu, products)
+def readings(gpu: Gpu, products: Products, nvml: Nvml | None, count: int, seconds: float) -> Iterator[Reading]:
+    """Windows of so many products for so many seconds; those of the warm-up are left out."""
     ends = [gpu.event() for _ in range(3)]
     gpu.record(ends[0])
     products.queue(count)

@@ -32,8 +32,35 @@ _SM, _MEMORY = 1, 2
 _UNCORRECTED, _VOLATILE = 1, 0
 """nvmlMemoryErrorType_t, nvmlEccCounterType_t."""
 _TEXT_BYTES = 96
+_MOST_PROCESSES = 256
 _MOST_NVLINKS = 18
 """NVML_NVLINK_MAX_LINKS: of Hopper and Blackwell."""
+
+
+class _Process(ctypes.Structure):
+    """nvmlProcessInfo_t, as from version 2 of the functions on."""
+
+    _fields_ = (
+        ("pid", ctypes.c_uint),
+        ("used", ctypes.c_ulonglong),
+        ("gpu_instance", ctypes.c_uint),
+        ("compute_instance", ctypes.c_uint),
+    )
+
+
+class _MemoryUse(ctypes.Structure):
+    """nvmlMemory_v2_t, in which what the driver keeps for itself is not used."""
+
+    _fields_ = (("version", ctypes.c_uint), *((name, ctypes.c_ulonglong) for name in ("total", "kept", "free", "used")))
+
+
+_MEMORY_VERSION = ctypes.sizeof(_MemoryUse) | 2 << 24
+
+
+class _Utilization(ctypes.Structure):
+    """nvmlUtilization_t, in percent."""
+
+    _fields_ = (("gpu", ctypes.c_uint), ("memory", ctypes.c_uint))
 
 
 class NvmlError(RuntimeError):
@@ -139,6 +166,29 @@ class Nvml:
             "pending": None if pending is None else bool(pending),
             "failed": None if failed is None else bool(failed),
         }
+
+    @property
+    def processes(self) -> int | None:
+        """How many processes compute on it. In a pod a driver may show none of them, or only those of the pod."""
+        found = (_Process * _MOST_PROCESSES)()
+        for version in ("_v3", "_v2"):
+            count = ctypes.c_uint(_MOST_PROCESSES)
+            if self._asked(f"nvmlDeviceGetComputeRunningProcesses{version}", ctypes.byref(count), found):
+                return count.value
+        return None
+
+    @property
+    def mebibytes(self) -> int | None:
+        """Of its memory, what all processes use, those that a pod does not see among them."""
+        found = _MemoryUse(version=_MEMORY_VERSION)
+        return found.used >> 20 if self._asked("nvmlDeviceGetMemoryInfo_v2", ctypes.byref(found)) else None
+
+    @property
+    def busy(self) -> float | None:
+        """In which share of the last moments something ran on it."""
+        found = _Utilization()
+        told = self._asked("nvmlDeviceGetUtilizationRates", ctypes.byref(found))
+        return found.gpu / 100 if told else None
 
     @property
     def nvlinks(self) -> int | None:

@@ -1,7 +1,9 @@
 """One process for one GPU of a node: who it is, what NVML says, its copies, and the load, beside the node's others.
 
 The processes of a node begin each part together: each leaves a file in a folder when it comes to it, and waits for
-those of the others. What is found is written as it goes, so that what a GPU does last is known when it hangs.
+those of the others. Copies between a GPU and the host are made in turns, one GPU at a time, because GPUs share the
+host's memory: four at once have 28 to 55 GB/s each, one alone 55 (docs/measurements.md). What is found is written as it
+goes, so that what a GPU does last is known when it hangs.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from ..say.steadiness import spread_of
 from .copies import Copies
 from .load import under_load
 from .nvml import Nvml
+from .others import Watch
 from .product import Products
 from .results import Gpu, Pcie
 
@@ -30,7 +33,11 @@ MEETING_SECONDS = 20.0
 """How long a GPU waits for the others of its node to come to the same part; then it goes on without them."""
 _LOOK_SECONDS = 0.002
 _COPY_SECONDS = 30.0
+_TURN_SECONDS = _COPY_SECONDS + 5.0
+"""How long a GPU waits for one whose turn it is: longer than copies may take that come to no end."""
 _ADDRESS_BYTES = 32
+_HOST_PAGE_TABLES = 100
+"""cudaDevAttrPageableMemoryAccessUsesHostPageTables."""
 
 
 class OneGpu:
@@ -41,6 +48,7 @@ class OneGpu:
         self._number, self._folder = number, folder
         self._awaited = set(range(count))
         self._nvml: Nvml | None = None
+        self._watch: Watch | None = None
         self.found: Gpu = {"number": number, "index": None, "pci": None, "uuid": None, "said": []}
 
     def measure(self, seconds: float, sys_folder: Path) -> None:
@@ -48,9 +56,12 @@ class OneGpu:
         self._identify()
         self._stay_near(sys_folder)
         runtime = Runtime(VENDORS[0], self._number)
+        if self._watch is not None:
+            self._watch.opened()
         copies = Copies(runtime, self._number, limit_seconds=_COPY_SECONDS)
-        self._copy(copies)
+        self._copy(copies, "host")
         self._load(runtime, seconds)
+        self._copy(copies, "again")
         self._copy_to_peer(copies)
         if self._nvml is not None:
             self.found["memory"] = self._nvml.memory  # again: the load may have shown what is wrong with it
@@ -58,6 +69,8 @@ class OneGpu:
 
     def save(self) -> None:
         """Leave what is known so far, whole at any moment."""
+        if self._watch is not None:
+            self.found["others"] = self._watch.found
         partial = self._folder / f"{self._number}.partial"
         partial.write_text(json.dumps(self.found), encoding="utf-8")
         partial.replace(self._folder / f"{self._number}.json")
@@ -72,6 +85,8 @@ class OneGpu:
         self.save()
         try:
             self._nvml = nvml = Nvml(address)
+            self._watch = Watch(nvml, counts_memory=not shares_memory(self._number))
+            self._watch.before()
             who: Gpu = {"index": nvml.index, "uuid": nvml.uuid, "serial": nvml.serial, "model": nvml.model}
             self.found.update({**who, "pcie": nvml.pcie, "memory": nvml.memory, "nvlinks": nvml.nvlinks})
         except OSError as error:
@@ -84,12 +99,27 @@ class OneGpu:
         if near:
             os.sched_setaffinity(0, near)
 
-    def _copy(self, copies: Copies) -> None:
-        self._meet("host")
+    def _copy(self, copies: Copies, part: str) -> None:
+        """Copy to and from the host while no other GPU of the node does. Of two turns the better counts: something
+        else on the host can take bandwidth away for a moment, and nothing gives more than the link has.
+        """
+        self._meet(part)
+        self._await_turn(part)
         for name, made in zip(("to_host", "from_host"), copies.with_host(self._read_pcie)):
-            if found := spread_of(made):
+            found, before = spread_of(made), self.found.get(name)
+            if found and (before is None or found["median"] > before["median"]):  # type: ignore[index]
                 self.found[name] = found  # type: ignore[literal-required]
+        (self._folder / f"{part}-done.{self._number}").touch()
+        if self._watch is not None:
+            self._watch.look()
         self.save()
+
+    def _await_turn(self, part: str) -> None:
+        """Wait until every GPU before this one has done its copies, or has gone."""
+        for other in sorted(number for number in self._awaited if number < self._number):
+            give_up = time.monotonic() + _TURN_SECONDS
+            while other not in self._at(f"{part}-done") | self._at("gone") and time.monotonic() < give_up:
+                time.sleep(_LOOK_SECONDS)
 
     def _copy_to_peer(self, copies: Copies) -> None:
         """Last, because a GPU that copies to a broken one can do nothing any more."""
@@ -122,7 +152,7 @@ class OneGpu:
             self.found["said"].append(f"products: {error}")
             return
         self._meet("load")
-        self.found["load"] = under_load(runtime, products, self._nvml, seconds)
+        self.found["load"] = under_load(runtime, products, self._nvml, self._watch, seconds)
         self.save()
 
     def _meet(self, part: str) -> None:
@@ -148,6 +178,15 @@ def pci_address(number: int) -> str:
         library.cudaGetErrorString.restype = ctypes.c_char_p
         raise RuntimeError(f"CUDA error: {library.cudaGetErrorString(code).decode()}")
     return text.value.decode().lower()
+
+
+def shares_memory(number: int) -> bool:
+    """Whether the kernel may keep what it likes in a GPU's memory, as on GB200 and GB300 (assumed): then memory in use
+    tells nothing of other work. A runtime that does not say is one of another kind.
+    """
+    found = ctypes.c_int()
+    code = opened(VENDORS[0].runtime).cudaDeviceGetAttribute(ctypes.byref(found), _HOST_PAGE_TABLES, number)
+    return code == 0 and bool(found.value)
 
 
 def _larger(one: int | None, other: int | None) -> int | None:

@@ -28,6 +28,18 @@ class Memory(TypedDict):
     failed: bool | None
 
 
+class Others(TypedDict):
+    """The most that others did on a GPU while it was measured, as NVML tells it; None where it does not.
+
+    processes: beside ours. mebibytes: of its memory, beside ours. busy: the share of time in which it worked before
+    our own work began.
+    """
+
+    processes: int | None
+    mebibytes: int | None
+    busy: float | None
+
+
 class Load(TypedDict):
     """A GPU under load. Rate in TFLOP/s of windows of products, power in W, clocks in MHz, temperature in °C.
 
@@ -53,8 +65,9 @@ class Load(TypedDict):
 class Gpu(TypedDict, total=False):
     """One GPU of a node. number: CUDA's. index: NVML's, nvidia-smi's.
 
-    pcie, memory and nvlinks are NVML's; to_host, from_host and to_peer are in GB/s (10**9 bytes), one way. said: why
-    something was not measured. problem: why this GPU came to no end, and cause what lies behind.
+    pcie, memory, others and nvlinks are NVML's; to_host, from_host and to_peer are in GB/s (10**9 bytes), one way, and
+    to_host and from_host the better of two turns, in which no other GPU of the node copied. said: why something was not
+    measured. problem: why this GPU came to no end, and cause what lies behind.
     """
 
     number: int
@@ -65,6 +78,7 @@ class Gpu(TypedDict, total=False):
     model: str | None
     pcie: Pcie
     memory: Memory
+    others: Others
     nvlinks: int | None
     load: Load
     to_host: Spread

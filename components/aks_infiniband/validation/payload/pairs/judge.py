@@ -15,7 +15,7 @@ from ..say.checks import Check, Details, fails, judged, make_check, not_measured
 from ..say.expectations import PairsPlan, limit_of, verdict_on
 from ..say.lines import spread
 from ..say.outliers import crowd_of
-from ..say.steadiness import Spread, is_wide
+from ..say.steadiness import Spread, is_steady, spread_of
 from ..talk.time_left import TIME_IS_UP
 from .rounds import rounds_of
 
@@ -114,7 +114,7 @@ def _spreads(figures: Sequence[PairFigure], node: str) -> list[Spread]:
 
 def _of_node(slow: Slow, middle: float) -> Check:
     """A node that is slow with every partner."""
-    steady = max(slow["values"]) - min(slow["values"]) <= WARN_SHARE * middle and not any(map(is_wide, slow["spreads"]))
+    steady = all(map(is_steady, [spread_of(slow["values"]), *slow["spreads"]]))
     cause = (
         f"{slow['lacks']:.1%} below the pool's median of {middle:.4g} {_UNIT} with each of {len(slow['values'])} "
         f"partners ({spread(slow['values'])}): "

@@ -11,6 +11,16 @@ WIDE = 2.0
 steadily low (J. Zhang, NCCL AllReduce Scaling, 2026-03-03)."""
 
 
+STEADY = 0.05
+"""The standard deviation of what is steady is at most this share of the median. Windows of products on healthy GPUs at
+their limit of power have up to 4.2 %, copies of a GPU that copies alone on a quiet host up to 2.6 %; of copies that
+share a host's memory with others' it is 12 to 36 % (benchmark/results/gpus.yaml)."""
+
+
+_LEAST_COUNT = 2
+"""One repetition tells nothing of the others."""
+
+
 class Spread(TypedDict):
     """What repetitions of one measurement gave; the deviation is the standard deviation as a share of the median."""
 
@@ -40,6 +50,11 @@ def _short(value: float) -> float:
     return float(f"{value:.4g}")
 
 
+def is_steady(spread: Spread | None) -> bool:
+    """Whether repetitions are so much alike that nothing came and went while they were made."""
+    return spread is not None and spread["count"] >= _LEAST_COUNT and spread["deviation"] <= STEADY
+
+
 def is_wide(spread: Spread | None) -> bool:
     """Whether repetitions differ so widely that something comes and goes."""
     return spread is not None and spread["most"] >= WIDE * spread["least"]
@@ -47,17 +62,19 @@ def is_wide(spread: Spread | None) -> bool:
 
 def shown(spread: Spread | None) -> str:
     """A spread beside its figure, such as `659 to 783 in 68 repetitions, deviation 3.4 %`; empty without one."""
-    if spread is None or spread["count"] < 2:
+    if spread is None or spread["count"] < _LEAST_COUNT:
         return ""
     ends = f"{spread['least']:g} to {spread['most']:g}"
     return f"{ends} in {spread['count']} repetitions, deviation {spread['deviation']:.1%}"
 
 
 def pointing(spread: Spread | None, *, steady: str, wide: str) -> str:
-    """What a low figure points at, in words: by whether its repetitions differ widely. Empty without a spread."""
-    if spread is None or spread["count"] < 2:
+    """What a low figure points at, in words: by how much its repetitions differ. Empty without a spread."""
+    if spread is None or spread["count"] < _LEAST_COUNT:
         return ""
+    if is_steady(spread):
+        return f"it is steadily low ({shown(spread)}): {steady}"
     if is_wide(spread):
         times = spread["most"] / spread["least"] if spread["least"] else float("inf")
         return f"its repetitions differ {times:.1f} times ({shown(spread)}): {wide}"
-    return f"it is steadily low ({shown(spread)}): {steady}"
+    return f"it is low and not steady ({shown(spread)}), which is either of two: {steady}; or {wide}"
