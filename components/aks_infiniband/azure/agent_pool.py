@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import pulumi
 from pulumi_azure_native import containerservice
@@ -12,6 +12,8 @@ from aks_infiniband import diagnosis
 from aks_infiniband.azure.arguments import Tags
 from aks_infiniband.azure.asking import ask
 from aks_infiniband.azure.machines import Machines, OrdinaryPool, sent
+from aks_infiniband.facts import rules
+from aks_infiniband.facts.bounds import keep_rules
 from aks_infiniband.facts.catalog.machine import GPU_OPERATOR_OFF, GpuDriver, MachineSize, keeps_gpu_operator_off
 from aks_infiniband.facts.kubernetes import UBUNTU_IS_2404_SINCE, minor_of
 from aks_infiniband.facts.pool import Pool
@@ -53,18 +55,22 @@ class NodePoolError(pulumi.RunError):
 class NodePoolArgs:
     """The cluster and the subnets of every node pool, and the tags of its machines."""
 
-    resource_group_name: pulumi.Input[str]
+    resource_group_name: pulumi.Input[Annotated[str, rules.resource_group_name]]
     """Resource group of the cluster."""
-    cluster_name: pulumi.Input[str]
+    cluster_name: pulumi.Input[Annotated[str, rules.resource_name]]
     """Name of the managed cluster."""
-    subnet_id: pulumi.Input[str] | None = None
+    subnet_id: pulumi.Input[Annotated[str, rules.subnet_id]] | None = None
     """The nodes' subnet; None where the cluster is in the network that AKS made for it."""
-    pod_subnet_id: pulumi.Input[str] | None = None
+    pod_subnet_id: pulumi.Input[Annotated[str, rules.subnet_id]] | None = None
     """The pods' subnet; None with the overlay."""
-    kubernetes_version: pulumi.Input[str] | None = None
+    kubernetes_version: pulumi.Input[Annotated[str, rules.version]] | None = None
     """Version of the nodes; None means the cluster's at creation."""
     tags: Tags = field(default_factory=dict)
     """Of the pool, its scale set and its machines."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for what Azure does not take."""
+        keep_rules(self)
 
 
 def owner_labels(owner: GpuDriver, size: MachineSize | None, vm_size: str) -> dict[str, str]:

@@ -1,10 +1,11 @@
 """An AKS cluster in a network of its own or in existing subnets, with the system pool only."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import pulumi
 from pulumi_azure_native import containerservice, resources
+from pydantic import AfterValidator
 
 from aks_infiniband import diagnosis
 from aks_infiniband.access import api_server, kubeconfig
@@ -12,6 +13,8 @@ from aks_infiniband.azure import profiles
 from aks_infiniband.azure.arguments import Access, Cluster
 from aks_infiniband.azure.identity import Identity, make_identity
 from aks_infiniband.azure.network import Place, Subnets, make_subnets
+from aks_infiniband.facts import rules
+from aks_infiniband.facts.bounds import keep_rules
 from aks_infiniband.resources.options import child_options
 
 # An hour: AKS takes about five minutes for a cluster, and retries for long before it gives one up.
@@ -25,17 +28,18 @@ does not change in place, azure-native replaces by itself."""
 class AksClusterArgs:
     """What an AksCluster takes."""
 
-    location: str
+    location: Annotated[str, AfterValidator(rules.region_name)]
     """Azure region."""
-    cluster_name: str
+    cluster_name: Annotated[str, rules.resource_name]
     """1 to 63 letters, digits, - and _."""
-    resource_group_name: str
+    resource_group_name: Annotated[str, rules.resource_group_name]
     """The resource group that is made for the cluster."""
     settings: Cluster
     """The cluster itself, as a stack file describes it."""
 
     def __post_init__(self) -> None:
-        """Raises ValueError where nobody could log in."""
+        """Raises ValueError where nobody could log in, and for what Azure does not take."""
+        keep_rules(self)
         access = self.settings.access
         if not access.local_accounts and not access.entra_id:
             raise ValueError("access.local_accounts is off without access.entra_id: nobody could log in")

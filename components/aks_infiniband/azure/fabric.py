@@ -2,9 +2,10 @@
 the component ends with the first. A rule answers with the reason, after "KEY is VALUE; ", or with None.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
+from aks_infiniband.facts.azure_names import NO_SIZE, is_size
 from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize
 from aks_infiniband.facts.pool import LARGEST_PLACEMENT_GROUP, NOT_RESERVED, PLACEMENT_GROUP_LIMIT
 
@@ -31,6 +32,13 @@ def nodes(count: int, limit: int) -> str | None:
         "machines into several pools, each on a fabric of its own; or have Azure raise the subscription's limit by a "
         "support request, and set aks-infiniband:cluster placementGroupLimit to it"
     )
+
+
+def ordinary_size(name: str, sizes: Collection[str]) -> str | None:
+    """A pool without InfiniBand has a size without. sizes: those that are known to have it."""
+    if name in sizes:
+        return "has InfiniBand: make it a pool with InfiniBand, or choose a size without"
+    return None if is_size(name) else NO_SIZE
 
 
 def zones(given: Sequence[str]) -> str | None:

@@ -14,15 +14,18 @@ clusters of the subscription may need it.
 import asyncio
 import time
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Annotated, Final
 
 import pulumi
 from pulumi_azure_native import resources
+from pydantic import AfterValidator
 
 from aks_infiniband import diagnosis
 from aks_infiniband.azure.arguments import Tags
 from aks_infiniband.azure.asking import ask
 from aks_infiniband.azure.provider_registration import PROVIDER_NAMESPACE, provider_registration
+from aks_infiniband.facts import rules
+from aks_infiniband.facts.bounds import keep_rules
 from aks_infiniband.resources.options import Waits, child_options
 
 FEATURE_NAME: Final = "AKSInfinibandSupport"
@@ -60,12 +63,16 @@ class FeaturePresentError(pulumi.RunError):
 class FeatureRegistrationArgs:
     """What a FeatureRegistration takes."""
 
-    location: str
+    location: Annotated[str, AfterValidator(rules.region_name)]
     """Azure region in which Azure keeps the record of the deployment; the feature itself has none."""
     waits: Waits = Waits()  # noqa: RUF009  frozen
     """How often its state is looked at, and how long the registration may take."""
     tags: Tags = field(default_factory=dict)
     """Of the deployment that registers it."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for what Azure does not take."""
+        keep_rules(self)
 
 
 class FeatureRegistration(pulumi.ComponentResource):

@@ -10,7 +10,8 @@ from pulumi_azure_native import containerservice
 from aks_infiniband.azure import fabric
 from aks_infiniband.azure.agent_pool import NodePoolArgs, make_agent_pool, owner_labels, ready
 from aks_infiniband.azure.machines import Machines, OrdinaryPool
-from aks_infiniband.facts.bounds import Nodes, keep_bounds
+from aks_infiniband.facts.bounds import Nodes
+from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize
 from aks_infiniband.facts.pool import PLACEMENT_GROUP_LIMIT, Pool, agent_pool_label
 
@@ -39,7 +40,7 @@ class InfinibandNodePoolArgs(NodePoolArgs):
 
     def __post_init__(self) -> None:
         """Raises ValueError for a pool that could not be one fabric, or whose drivers could not run."""
-        keep_bounds(self)
+        super().__post_init__()
         pool, machines, limit = self.pool, self.machines, self.placement_group_limit
         most = machines.autoscale.max_count if machines.autoscale else pool.node_count
         reservation = machines.capacity_reservation_group_id
@@ -108,6 +109,12 @@ class OrdinaryNodePoolArgs(NodePoolArgs):
 
     pool: OrdinaryPool
     """The pool, with all that Azure is asked for of its machines."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a size with InfiniBand, whose pool is a fabric."""
+        super().__post_init__()
+        if reason := fabric.ordinary_size(self.pool.vm_size, SIZES):
+            raise ValueError(f"pool {self.pool.name}: vm_size is {self.pool.vm_size}; {reason}")
 
 
 class OrdinaryNodePool(pulumi.ComponentResource):

@@ -21,6 +21,11 @@ CERT_MANAGER_CHART: Final = Chart(name="cert-manager", repository="https://chart
 VIRTUAL_GPU: Final = {"feature.node.kubernetes.io/amd-vgpu": "true"}
 """Label of a node whose GPUs of AMD are virtual functions, as Azure's are: the chart's NodeFeatureRule knows them by
 their PCI device, that of MI300X by 74b5. The chart's own selector, amd-gpu, is the label of physical ones."""
+DEVICE_CONFIG_FIELDS: Final = (
+    "commonConfig", "configManager", "devicePlugin", "draDriver", "driver", "metricsExporter", "remediationWorkflow",
+    "selector", "testRunner",
+)  # fmt: skip
+"""Of a DeviceConfig's spec (ROCm/gpu-operator v1.5.1, helm-charts-k8s/crds/deviceconfig-crd.yaml)."""
 DEVICE_PLUGIN_IMAGE: Final = "docker.io/rocm/k8s-device-plugin:1.31.0.10"
 """The newest tag that two users of the operator name (read 2026-11-25). One has the digest
 sha256:0555caf9ccc1cf407b353d1aade87d4598059f87a784085aafe3ece19405b612, which is not the maker's word."""

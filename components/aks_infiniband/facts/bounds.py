@@ -1,14 +1,20 @@
 """What each number may be that people give, in a stack file or as an argument of the library: one table.
 
 A setting and the argument that it becomes have the same type from here. pydantic reads the bounds from it for stack
-files, their schema and their page; `keep_bounds` reads them for the arguments.
+files, their schema and their page; `keep_rules` reads them for the arguments.
 """
 
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import cache
-from typing import Annotated, Any, Final, get_args
+from types import UnionType
+from typing import Annotated, Any, Final, Union, get_args, get_origin
 
-from annotated_types import Interval
+from annotated_types import Interval, MaxLen
+from pydantic import AfterValidator
+from pydantic.fields import FieldInfo
+
+from aks_infiniband.handwritten.words import shortened, word
 
 MOST_NODES: Final = 1000
 """Nodes that AKS takes in one pool (Azure, "Quotas, virtual machine size restrictions, and region availability")."""
@@ -38,19 +44,22 @@ Limit = Annotated[float, Interval(gt=0, lt=MOST_LIMIT)]
 """Of any measured figure, in its unit."""
 
 
-def keep_bounds(arguments: object) -> None:
-    """Hold the numbers of a dataclass against the bounds of their types. Raises ValueError, which names class, field,
-    value and what is allowed.
+def keep_rules(arguments: object) -> None:
+    """Hold a dataclass against the rules of its fields' types: bounds of numbers, and what `rules` says of a text.
+
+    What is known only later, an output of another resource, is passed over. Raises ValueError, which names class,
+    field, value and what is allowed.
     """
     kind: Any = type(arguments)
-    for name, bounds, whole in _bounded(kind):
-        value: Any = getattr(arguments, name)
-        if value is None:
-            continue
-        is_number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
-        if not is_number or not _within(value, bounds):
-            number = "a whole number" if whole else "a number"
-            raise ValueError(f"{kind.__name__}.{name} is {value!r}; must be {number} {in_words(bounds)}")
+    for name, annotation in _annotations(kind):
+        for place, value, reason in _broken(annotation, getattr(arguments, name), name):
+            raise ValueError(f"{kind.__name__}.{place} is {shortened(value)}; {reason}")
+
+
+def keep_rule(annotation: Any, value: Any, name: str) -> None:
+    """The same for one argument of a function. Raises ValueError."""
+    for place, item, reason in _broken(annotation, value, name):
+        raise ValueError(f"{place} is {shortened(item)}; {reason}")
 
 
 def in_words(bounds: Any) -> str:
@@ -67,12 +76,52 @@ def _within(value: float, bounds: Any) -> bool:
 
 
 @cache
-def _bounded(kind: Any) -> tuple[tuple[str, Interval, bool], ...]:
-    """Name, bounds and whether it is a whole number, of each field that has bounds."""
-    found = []
-    for field in fields(kind):
-        for part in (field.type, *get_args(field.type)):
-            for bounds in getattr(part, "__metadata__", ()):
-                if isinstance(bounds, Interval):
-                    found.append((field.name, bounds, get_args(part)[0] is int))
-    return tuple(found)
+def _annotations(kind: Any) -> tuple[tuple[str, Any], ...]:
+    """Name and type of each field."""
+    return tuple((field.name, field.type) for field in fields(kind))
+
+
+def _broken(annotation: Any, value: Any, place: str) -> Iterator[tuple[str, Any, str]]:
+    """Each part of a value that breaks a rule of its type: its place, itself, and what is allowed."""
+    if value is None:
+        return
+    for part, item, where in _parts(annotation, value, place):
+        yield from _broken(part, item, where)
+    if get_origin(annotation) is Annotated:
+        kind, *rules = get_args(annotation)
+        reasons = filter(None, (_reason(rule, value, whole=kind is int) for rule in rules))
+        yield from ((place, value, reason) for reason in reasons)
+
+
+def _parts(annotation: Any, value: Any, place: str) -> Iterator[tuple[Any, Any, str]]:
+    """What a type and a value consist of: the type of each part, the part and its place."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        yield parts[0], value, place
+    elif origin in (Union, UnionType):
+        yield from ((part, value, place) for part in parts)
+    elif isinstance(value, Mapping) and parts:
+        yield from ((parts[0], key, f"{place} key") for key in value)
+        yield from ((parts[-1], item, f"{place}.{word(key)}") for key, item in value.items())
+    elif isinstance(value, list | tuple) and parts:
+        yield from ((parts[0], item, f"{place}[{index}]") for index, item in enumerate(value))
+
+
+def _reason(rule: Any, value: Any, *, whole: bool) -> str:
+    """What a rule says of a value, after "KEY is VALUE; "; empty if it allows it."""
+    if isinstance(rule, Interval):
+        is_number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+        number = "a whole number" if whole else "a number"
+        return "" if is_number and _within(value, rule) else f"must be {number} {in_words(rule)}"
+    if isinstance(rule, FieldInfo):
+        return next(filter(None, (_reason(each, value, whole=whole) for each in rule.metadata)), "")
+    if isinstance(rule, MaxLen):
+        return f"must have at most {rule.max_length}" if len(value) > rule.max_length else ""
+    judge: Any = rule.func if isinstance(rule, AfterValidator) else rule
+    if not isinstance(value, str) or not callable(judge):
+        return ""
+    try:
+        judge(value)
+    except ValueError as error:
+        return str(error)
+    return ""

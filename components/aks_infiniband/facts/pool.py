@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, Final, Literal, NotRequired, TypedDict
 
-from aks_infiniband.facts.bounds import Nodes, keep_bounds
+from aks_infiniband.facts.bounds import Nodes, keep_rules
 from aks_infiniband.facts.catalog.machine import (
     GpuDevicePlugin,
     GpuDirect,
@@ -17,6 +17,7 @@ from aks_infiniband.facts.catalog.machine import (
     by_dma_buf,
 )
 from aks_infiniband.facts.modes import ACCESS, Access
+from aks_infiniband.facts.rules import interface_name, label_key, label_value, namespace, pool_name, taint
 
 MOST_POOLS: Final = 100
 """Pools that AKS takes in one cluster (Azure, "Quotas, virtual machine size restrictions, and region availability")."""
@@ -64,8 +65,8 @@ class Pool:
     Raises ValueError for mode ipoib without a device.
     """
 
-    name: str
-    """Name of the pool, as in the settings; for AKS 1 to 12 lower-case letters and digits, a letter first."""
+    name: Annotated[str, pool_name]
+    """Name of the pool, as in the settings: 1 to 12 lower-case letters and digits, a letter first."""
     size: MachineSize
     """The machine size, with its accelerators and HCAs."""
     node_count: Nodes
@@ -81,17 +82,17 @@ class Pool:
     """Who runs the GPUs' device plugin. Default: the node image where it has the GPU driver, else the operator."""
     gpu_direct: GpuDirect | None = None
     """How HCAs reach GPUs' memory, where it is asked for. Default: nvidia-peermem beside doca-ofed, else DMA-BUF."""
-    taints: tuple[str, ...] = ()
+    taints: tuple[Annotated[str, taint], ...] = ()
     """As key=value:Effect. Everything that is put on the pool tolerates them."""
-    node_selector: Mapping[str, str] = field(default_factory=dict)
+    node_selector: Mapping[Annotated[str, label_key], Annotated[str, label_value]] = field(default_factory=dict)
     """Labels that the pool's nodes, and no others, carry. Default: AKS's own label of an agent pool."""
-    ipoib_devices: tuple[str, ...] = ()
+    ipoib_devices: tuple[Annotated[str, interface_name], ...] = ()
     """Parent interfaces of the IPoIB networks, one a rail. Default in mode ipoib: the size's first."""
-    ipoib_networks: tuple[str, ...] = ()
+    ipoib_networks: tuple[Annotated[str, namespace], ...] = ()
     """Names of these IPoIBNetworks, in the order of net1, net2, … Default: after the devices."""
 
     def __post_init__(self) -> None:
-        keep_bounds(self)
+        keep_rules(self)
         devices = self.ipoib_devices
         if self.access.networks:
             devices = devices or self.size.ipoib_devices[:1]
@@ -158,11 +159,18 @@ class Pool:
         return {**gpus, **({self.rdma_resource: self.rdma_quantity} if self.rdma_resource else {})}
 
 
-def toleration(taint: str) -> Toleration:
+def toleration(text: str) -> Toleration:
     """The toleration of a taint written as Azure writes it, key=value:effect."""
-    key_value, _, effect = taint.rpartition(":")
+    key_value, _, effect = text.rpartition(":")
     key, _, value = key_value.partition("=")
     return {"key": key, "operator": "Equal", "value": value, "effect": effect}
+
+
+def repeated(names: Iterable[str]) -> dict[int, int]:
+    """By the place of each name that another one before has, the place of that one: a pool's name is its own."""
+    first: dict[str, int] = {}
+    places = {index: first.setdefault(name, index) for index, name in enumerate(names)}
+    return {index: before for index, before in places.items() if index != before}
 
 
 def tolerations(pools: Iterable[Pool]) -> list[Toleration]:

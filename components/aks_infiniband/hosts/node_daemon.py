@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
 from aks_infiniband import diagnosis
-from aks_infiniband.facts import versions
+from aks_infiniband.facts import rules, versions
 from aks_infiniband.facts.pool import Pool, node_affinity, tolerated
 from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import WaitArgs, timeout_annotation
@@ -82,7 +82,7 @@ class NodeDaemonArgs(WaitArgs):
 
     pools: Sequence[Pool]
     """The pools on whose nodes it runs."""
-    namespace: pulumi.Input[str]
+    namespace: pulumi.Input[Annotated[str, rules.namespace]]
     """An existing namespace that admits privileged pods."""
     registry: Registry = SOURCES
     """Where the image comes from."""

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import pulumi
 import pulumi_kubernetes as k8s
 
 from aks_infiniband.facts.baselines import GivenThreshold
+from aks_infiniband.facts.bounds import keep_rules
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.facts.rules import namespace, schedule
 from aks_infiniband.light_check.documents import (
     NAME,
     PRIORITY,
@@ -22,6 +24,7 @@ from aks_infiniband.light_check.documents import (
 )
 from aks_infiniband.resources.admission import bound_policies
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
+from aks_infiniband.resources.namespaces import why_not_ours
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.resources.registry import SOURCES, Registry
 from aks_infiniband.validation.host_counters import Unread
@@ -37,7 +40,7 @@ class LightCheckArgs:
 
     pools: Sequence[Pool]
     """The pools that are checked; none in mode driver-only, where no resource tells which node is idle."""
-    schedule: str
+    schedule: Annotated[str, schedule]
     """When, in cron's five fields, by the control plane's clock: UTC on AKS."""
     thresholds: Mapping[str, GivenThreshold] = field(default_factory=dict)
     """Bounds that replace the catalogue's, by figure; rdma-write-bandwidth is measured."""
@@ -45,10 +48,16 @@ class LightCheckArgs:
     """What happens to a node whose ports' error counters cannot be read: enforce fails it, warn reports it, off does
     not look.
     """
-    namespace: str = SYSTEM_NAMESPACE
+    namespace: Annotated[str, namespace] = SYSTEM_NAMESPACE
     """Namespace of all that the check makes; it has to exist. No workload belongs there."""
     registry: Registry = SOURCES
     """Where images come from, and with which credentials."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for no schedule, and for no namespace of this program's."""
+        keep_rules(self)
+        if reason := why_not_ours(self.namespace):
+            raise ValueError(f"namespace is {self.namespace}; it {reason}")
 
 
 class LightCheck(pulumi.ComponentResource):

@@ -7,11 +7,12 @@ that Node Feature Discovery gives by the GPUs' vendor.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import pulumi
 
-from aks_infiniband.facts import amd
+from aks_infiniband.facts import amd, rules
+from aks_infiniband.facts.bounds import keep_rules
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.operators import charts
 from aks_infiniband.operators.release import (
@@ -48,12 +49,16 @@ class AmdOptions:
 
     operator: OperatorOptions = DEFAULTS
     """The driver's version, its upgrade and the registry, as for NVIDIA's."""
-    driver_image: str | None = None
+    driver_image: Annotated[str, rules.image_repository] | None = None
     """Repository, without a tag, to which the driver's images are pushed and from which nodes pull them."""
     remediation: bool = False
     """Whether the chart brings its remediation: Argo's workflow controller and its definitions."""
     device_config: Mapping[str, Any] = field(default_factory=dict)
     """Further fields of each DeviceConfig's spec."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for what is no repository of images."""
+        keep_rules(self)
 
 
 NO_OPTIONS: Final = AmdOptions()

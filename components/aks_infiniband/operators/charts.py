@@ -10,7 +10,7 @@ import pulumi
 from aks_infiniband.facts.releases import Release
 from aks_infiniband.facts.tables import table
 from aks_infiniband.facts.versions import Chart
-from aks_infiniband.handwritten import HandwrittenError, read
+from aks_infiniband.handwritten import HandwrittenError, read, shortened
 from aks_infiniband.resources.registry import Registry
 
 IMAGES: Final[Mapping[str, Mapping[str, Any]]] = table(__package__, "chart_images.yaml")
@@ -117,7 +117,7 @@ def merge(given: Mapping[str, Any], derived: Mapping[str, Any], *, chart: str) -
     Raises ValuesError that names every key whose given value differs from the derived one, or keeps the chart from
     upgrading its definitions.
     """
-    conflicts = contradictions(given, over(derived, DEFINITIONS.get(chart, {})))
+    conflicts = [*contradictions(given, over(derived, DEFINITIONS.get(chart, {}))), *_misshapen(given, chart)]
     if conflicts:
         lines = "\n".join(f"  - {key} {reason}" for key, reason in conflicts)
         raise ValuesError(
@@ -125,6 +125,27 @@ def merge(given: Mapping[str, Any], derived: Mapping[str, Any], *, chart: str) -
             [(f"values.{key}", f"{reason}, or out of valuesFile") for key, reason in conflicts],
         )
     return over(given, derived)
+
+
+def _misshapen(given: Mapping[str, Any], chart: str) -> Iterator[tuple[str, str]]:
+    """Values of another shape than the chart's own: Helm passes over a section that is none, and takes any text for
+    true.
+    """
+    pending: list[tuple[tuple[str, ...], Any, Any]] = [((), given, IMAGES.get(chart, {}))]
+    while pending:
+        path, found, shape = pending.pop()
+        at = ".".join(path)
+        if found is None:  # Helm takes the default away
+            continue
+        if isinstance(shape, Mapping) and not isinstance(found, Mapping):
+            yield (
+                at,
+                f"is {shortened(found)}; must be a mapping, such as {{{next(iter(shape))}: …}}",
+            )
+        elif isinstance(shape, Mapping):
+            pending += [((*path, key), found[key], shape[key]) for key in shape if key in found]
+        elif isinstance(shape, bool) and not isinstance(found, bool):
+            yield at, f"is {shortened(found)}; must be true or false, without quotes: Helm takes any text for true"
 
 
 def contradictions(given: Mapping[str, Any], derived: Mapping[str, Any]) -> list[tuple[str, str]]:

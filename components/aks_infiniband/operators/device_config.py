@@ -1,5 +1,6 @@
 """What AMD's GPU Operator puts on the nodes of one pool: whose driver, and what offers its GPUs to pods."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,8 @@ import pulumi_kubernetes as kubernetes
 from aks_infiniband import diagnosis
 from aks_infiniband.facts import amd
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.handwritten import shortened, word
+from aks_infiniband.handwritten.form import did_you_mean
 from aks_infiniband.operators import charts
 from aks_infiniband.operators.amd_gpu_operator import NO_OPTIONS, AmdOptions
 from aks_infiniband.resources import metadata
@@ -21,7 +24,8 @@ def device_config_spec(pool: Pool, options: AmdOptions = NO_OPTIONS) -> dict[str
     Every operand tolerates the pool's taints; none does by itself. Without a word the definition has the operator
     install a driver, and every image is `latest`.
 
-    Raises charts.ValuesError for a field of options.device_config that contradicts what follows from the pool.
+    Raises charts.ValuesError for a field of options.device_config that is none, or contradicts what follows from the
+    pool.
     """
     registry, tolerations = options.operator.registry, [dict(each) for each in pool.tolerations]
     tolerated = bool(tolerations)
@@ -47,13 +51,24 @@ def device_config_spec(pool: Pool, options: AmdOptions = NO_OPTIONS) -> dict[str
             **({"imageRegistrySecrets": registry.pull_secrets()} if registry.pull_secret else {}),
         },
     }
-    if conflicts := charts.contradictions(options.device_config, spec):
+    if conflicts := [*_strange(options.device_config), *charts.contradictions(options.device_config, spec)]:
         lines = "\n".join(f"  - {key} {reason}" for key, reason in conflicts)
         raise charts.ValuesError(
             f"the DeviceConfig of pool {pool.name} contradicts what follows from the stack's settings:\n{lines}",
             [(f"deviceConfig.{key}", reason) for key, reason in conflicts],
         )
     return charts.over(options.device_config, spec)
+
+
+def _strange(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Fields that the definition does not have, which the API server drops, and labels that would select no node."""
+    for key in given:
+        if key not in amd.DEVICE_CONFIG_FIELDS:
+            guess = did_you_mean(key, list(amd.DEVICE_CONFIG_FIELDS))
+            yield word(key), f"is not known; {guess}fields are {', '.join(amd.DEVICE_CONFIG_FIELDS)}"
+    if "selector" in given:
+        reason = "it follows from the pool, and a further label would leave its nodes out: leave it out"
+        yield "selector", f"is {shortened(given['selector'])}; {reason}"
 
 
 def device_config_images(pool: Pool, options: AmdOptions = NO_OPTIONS) -> list[str]:
@@ -106,6 +121,14 @@ class DeviceConfigArgs(WaitArgs):
     """The pool that it is for."""
     options: AmdOptions = NO_OPTIONS
     """What is alike for all pools."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a pool without GPUs of AMD."""
+        super().__post_init__()
+        accelerator = self.pool.size.accelerator
+        if accelerator is None or accelerator.vendor != "amd":
+            reason = "must be a pool with GPUs of AMD: its operator does nothing on other machines"
+            raise ValueError(f"pool is {self.pool.name}, of {self.pool.size.name}; {reason}")
 
 
 class DeviceConfig(pulumi.ComponentResource):

@@ -4,12 +4,14 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
-from typing import Any
+from typing import Annotated, Any
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
 from aks_infiniband import diagnosis
+from aks_infiniband.facts import rules
+from aks_infiniband.facts.bounds import PerNode, keep_rules
 from aks_infiniband.facts.pool import Pool, node_selector
 from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import WaitArgs, wait_annotations
@@ -25,12 +27,16 @@ class Network:
     """The parent interface on the nodes."""
     subnet: IPv4Network
     """The addresses that its pods get."""
-    per_node: int
+    per_node: PerNode
     """Addresses in the block that NV-IPAM gives each node, and so the number of its pods that can join the network."""
     gateway: IPv4Address | None = None
     """None where the fabric is one subnet and nothing routes."""
     pools: tuple[Pool, ...]
     """The pools whose pods join it."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a number of addresses that NV-IPAM does not take."""
+        keep_rules(self)
 
 
 def ipoib_ranges(addresses: IPv4Network, devices: Iterable[str]) -> dict[str, IPv4Network]:
@@ -106,7 +112,7 @@ class IpoibNetworkArgs(WaitArgs):
 
     network: Network
     """Its name, parent device, addresses and pools."""
-    namespace: str
+    namespace: Annotated[str, rules.namespace]
     """An existing namespace for its NetworkAttachmentDefinition."""
 
 

@@ -9,13 +9,14 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 from pulumi.provider.experimental.util import camel_case
 
 from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.facts.pool import Pool
+from aks_infiniband.facts.pool import Pool, repeated
 from aks_infiniband.facts.releases import OPERATOR_RELEASES, Release
 from aks_infiniband.facts.versions import Chart
 from aks_infiniband.handwritten import HandwrittenError, place
 from aks_infiniband.handwritten.form import formed
 from aks_infiniband.handwritten.section import Section
 from aks_infiniband.operators.charts import ChartSource, chart_source, there
+from aks_infiniband.stack.settings.operators import ChartSettings
 
 _Arguments = TypeVar("_Arguments")
 
@@ -90,9 +91,12 @@ def pools_of(given: Iterable[Mapping[str, Any]]) -> list[Pool]:
     found = list(map(pool_of, given))
     if not found:
         raise ValueError("pools is empty; give one pool at least")
+    for index, before in repeated(pool.name for pool in found).items():
+        raise ValueError(f"pools[{index}].name is {found[index].name}; must be unique: pools[{before}] has it too")
     return found
 
 
 def chart_of(given: Mapping[str, Any] | None, default: Chart) -> ChartSource:
-    """The chart that is described. Raises ValueError for a path where there is none."""
-    return there(chart_source(default, **(given or {})))
+    """The chart that is described. Raises ValueError for a path where there is none, and as `taken`."""
+    chosen = section(ChartSettings, given or {}, "chart").model_dump(exclude_none=True)
+    return there(chart_source(default, **{key: chosen[key] for key in chosen if key in (given or {})}))

@@ -5,7 +5,9 @@ from typing import Any, NotRequired, TypeVar
 
 import pulumi
 
+from aks_infiniband.facts.bounds import keep_rule
 from aks_infiniband.facts.releases import DEFAULT_RELEASE, OPERATOR_RELEASES, Release
+from aks_infiniband.facts.rules import Labels
 from aks_infiniband.facts.versions import DRA_DRIVER_CHART, Chart
 from aks_infiniband.operators import dra_driver, existing_gpu_operator, gpu_operator, network_operator
 from aks_infiniband.operators.release import OperatorArgs, OperatorOptions
@@ -33,6 +35,7 @@ def operator(
     options: what else it takes.
     """
     pools = pools_of(given["pools"])
+    keep_rule(Labels, given.get("system_node_selector"), "systemNodeSelector")
     chosen = {key: given[key] for key in ("system_node_selector", *choices) if key in given}
     made = values(pools, given=given.get("values", {}), **chosen, **options)
     return taken(kind, given, pools=pools, chart=chart_of(given.get("chart"), chart), values=made)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pulumi
 
-from aks_infiniband.handwritten import shortened
+from aks_infiniband.handwritten import HandwrittenError, place, plain_data, shortened, word
 from aks_infiniband.handwritten.form import did_you_mean
 
 Property = Mapping[str, Any]
@@ -25,7 +25,17 @@ _SHAPES: Final[Mapping[str, tuple[Any, str]]] = {
 
 def refusals(schema: Mapping[str, Any], token: str, inputs: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The place of each input that is refused, and why. token: the component's."""
-    resource = schema["resources"].get(token, {})
+    resource = schema["resources"].get(token)
+    if resource is None:
+        known = [each.rpartition(":")[2] for each in schema["resources"]]
+        asked = token.rpartition(":")[2]
+        yield "", f"{word(asked)} is no component; {did_you_mean(asked, known)}components are {', '.join(known)}"
+        return
+    try:
+        plain_data(inputs)
+    except HandwrittenError as error:
+        yield place(error.path), str(error)
+        return
     properties = resource.get("inputProperties", {})
     for key, about in properties.items():
         if about.get("plain") and told_by_a_resource(inputs.get(key)):
@@ -53,7 +63,7 @@ def _keys(
             yield from _value(schema, known[key], value, f"{path}{key}")
         else:
             yield (
-                f"{path}{key}",
+                f"{path}{word(key)}",
                 f"is not known; {did_you_mean(key, list(known))}known are {', '.join(known) or 'none'}",
             )
 
@@ -69,7 +79,7 @@ def _value(schema: Mapping[str, Any], about: Property, given: Any, path: str) ->
     elif "enum" in kind:
         allowed = [each["value"] for each in kind["enum"]]
         if given not in allowed:
-            yield path, f"is {given}; {did_you_mean(given, allowed)}must be one of {', '.join(allowed)}"
+            yield path, f"is {shortened(given)}; {did_you_mean(given, allowed)}must be one of {', '.join(allowed)}"
     elif "properties" in kind:
         yield from _keys(schema, given, kind["properties"], kind.get("required", []), f"{path}.")
     elif isinstance(given, list):
@@ -77,4 +87,4 @@ def _value(schema: Mapping[str, Any], about: Property, given: Any, path: str) ->
             yield from _value(schema, kind.get("items", {}), each, f"{path}[{number}]")
     elif isinstance(given, dict):
         for key, each in given.items():
-            yield from _value(schema, kind.get("additionalProperties", {}), each, f"{path}.{key}")
+            yield from _value(schema, kind.get("additionalProperties", {}), each, f"{path}.{word(key)}")

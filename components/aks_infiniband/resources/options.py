@@ -8,7 +8,7 @@ from typing import Any, Final
 import pulumi
 from pydantic import Field
 
-from aks_infiniband.facts.bounds import PollSeconds, StableSeconds, TimeoutSeconds, keep_bounds
+from aks_infiniband.facts.bounds import PollSeconds, StableSeconds, TimeoutSeconds, keep_rules
 from aks_infiniband.handwritten.section import Section
 
 TIMEOUT_SECONDS: Final = 2700
@@ -39,7 +39,7 @@ class WaitArgs:
 
     def __post_init__(self) -> None:
         """Raises ValueError for a number that is out of bounds."""
-        keep_bounds(self)
+        keep_rules(self)
 
 
 def child_options(parent: pulumi.Resource, opts: pulumi.ResourceOptions | None, **more: Any) -> pulumi.ResourceOptions:

@@ -2,13 +2,16 @@
 
 import base64
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from aks_infiniband.facts import rules
+from aks_infiniband.facts.bounds import keep_rules
 from aks_infiniband.facts.versions import Image, by_digest
 from aks_infiniband.resources import metadata
+from aks_infiniband.resources.namespaces import why_not_ours
 from aks_infiniband.resources.options import child_options
 
 PULL_SECRET: Final = "aks-infiniband-registry"  # noqa: S105  a name
@@ -20,10 +23,14 @@ _DOCKER_HUB: Final = "docker.io"
 class Registry:
     """A registry that mirrors every image under the path it has at its source; by default the sources themselves."""
 
-    images: str | None = None
+    images: Annotated[str, rules.image_registry] | None = None
     """Registry, with a path or without; nvcr.io/nvidia/x becomes IMAGES/nvidia/x. None leaves images where they are."""
     pull_secret: str | None = None
     """Name of the Secret that pods pull with; None where the registry asks for none."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for what is no registry."""
+        keep_rules(self)
 
     def image(self, reference: str) -> str:
         """Where this image, or this repository of images, is pulled from; by its digest where that is known, which a
@@ -65,10 +72,16 @@ def _path_at_source(reference: str) -> str:
 class RegistryCredentialsArgs:
     """What RegistryCredentials take."""
 
-    namespace: pulumi.Input[str]
+    namespace: pulumi.Input[Annotated[str, rules.namespace]]
     """Where pods are to pull with them."""
     docker_config: pulumi.Input[str]
     """Content of a docker configuration file, JSON: {"auths": {"registry.example": {"auth": …}}}."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for no namespace, and for one of the system's."""
+        keep_rules(self)
+        if isinstance(self.namespace, str) and (reason := why_not_ours(self.namespace)):
+            raise ValueError(f"namespace is {self.namespace}; it {reason}")
 
 
 class RegistryCredentials(pulumi.ComponentResource):

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import pulumi
 import pulumi_kubernetes as k8s
 
 from aks_infiniband import diagnosis
+from aks_infiniband.facts import rules
+from aks_infiniband.facts.bounds import keep_rules
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.operators.driver_turns import DriverTurns
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
@@ -44,7 +46,7 @@ class ValidationArgs:
     """How long the nodes are awaited first, and how often they are looked at."""
     access: ValidationAccess | None = None
     """Program and account that the validations of a namespace share, and that namespace; None: its own."""
-    namespace: str = SYSTEM_NAMESPACE
+    namespace: Annotated[str, rules.namespace] = SYSTEM_NAMESPACE
     """Without access, the namespace of all that the validation makes; it has to exist. No workload belongs there."""
     registry: Registry = Registry()  # noqa: RUF009 frozen
     """Where images come from, and with which credentials."""
@@ -58,6 +60,10 @@ class ValidationArgs:
     """Facts beside the pool on which the result depends, such as driver versions, as JSON-able data. When one changes,
     the validation runs again.
     """
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for no namespace."""
+        keep_rules(self)
 
 
 class Validation(pulumi.ComponentResource):

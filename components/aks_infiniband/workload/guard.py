@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import pulumi
 import pulumi_kubernetes as k8s
 
+from aks_infiniband.facts import rules
+from aks_infiniband.facts.bounds import keep_rules
 from aks_infiniband.facts.tables import table
 from aks_infiniband.resources.admission import match_constraints, match_resources
 from aks_infiniband.resources.metadata import labels
+from aks_infiniband.resources.namespaces import require_for_workloads
 from aks_infiniband.resources.options import child_options
-from aks_infiniband.workload.namespaces import require_for_workloads
 from aks_infiniband.workload.pods import NAMESPACE
 
 _NAME: Final = "aks-infiniband-workloads"
@@ -45,13 +47,14 @@ def policy_spec() -> dict[str, Any]:
 class WorkloadGuardArgs:
     """What a WorkloadGuard takes."""
 
-    namespaces: Sequence[str] = (NAMESPACE,)
+    namespaces: Sequence[Annotated[str, rules.namespace]] = (NAMESPACE,)
     """The namespaces that it guards. None of the system's or an operator's, whose pods it would refuse."""
     name: str = _NAME
     """Name of the policy and of its binding in the cluster."""
 
     def __post_init__(self) -> None:
         """Raises ValueError if a namespace is the system's, an operator's or our own, and if there is none."""
+        keep_rules(self)
         require_for_workloads(self.namespaces)
         match_resources(self.namespaces)
 

@@ -2,16 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import pulumi
 import pulumi_kubernetes as k8s
 
+from aks_infiniband.facts import rules
+from aks_infiniband.facts.bounds import keep_rules
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import labels
+from aks_infiniband.resources.namespaces import require_for_workloads
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.workload.claims import claim_templates
 from aks_infiniband.workload.compute_domains import compute_domains
-from aks_infiniband.workload.namespaces import require_for_workloads
 from aks_infiniband.workload.pods import NAMESPACE, config_map_name, config_maps
 
 
@@ -21,14 +24,21 @@ class WorkloadSettingsArgs:
 
     pools: Sequence[Pool]
     """The pools on which workloads run."""
-    namespaces: Sequence[str] = (NAMESPACE,)
+    namespaces: Sequence[Annotated[str, rules.namespace]] = (NAMESPACE,)
     """Namespaces that get the ConfigMaps; they have to exist. None of the system's or an operator's."""
     topologies: Mapping[str, str] = field(default_factory=dict)
     """By pool name, the content of an NCCL topology file to be used instead of the size's."""
 
     def __post_init__(self) -> None:
-        """Raises ValueError where a namespace is the system's, an operator's or our own."""
+        """Raises ValueError where a namespace is the system's, an operator's or our own, and for a topology of no
+        pool.
+        """
+        keep_rules(self)
         require_for_workloads(self.namespaces)
+        names = [pool.name for pool in self.pools]
+        for name in self.topologies:
+            if name not in names:
+                raise ValueError(f"topologies: {name} is no pool; pools are {', '.join(names) or 'none'}")
 
 
 class WorkloadSettings(pulumi.ComponentResource):

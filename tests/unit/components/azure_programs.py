@@ -22,7 +22,10 @@ ASSIGNMENT = "azure-native:authorization:RoleAssignment"
 IDENTITY = "azure-native:managedidentity:UserAssignedIdentity"
 NETWORK = "azure-native:network:VirtualNetwork"
 SUBNET = "azure-native:network:Subnet"
-_PLACE: Any = {"resource_group_name": "group", "cluster_name": "cluster", "subnet_id": "subnet"}
+_NETWORK = "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/g/providers/Microsoft.Network"
+NODES_SUBNET = f"{_NETWORK}/virtualNetworks/v/subnets/nodes"
+PODS_SUBNET = f"{_NETWORK}/virtualNetworks/v/subnets/pods"
+_PLACE: Any = {"resource_group_name": "group", "cluster_name": "cluster", "subnet_id": NODES_SUBNET}
 
 
 def cluster(name: Any = "rdma", *, opts: Any = None, **more: Any) -> Any:

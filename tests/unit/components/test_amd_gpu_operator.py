@@ -1,5 +1,6 @@
 """AMD's GPU Operator: its Helm values, the DeviceConfig of a pool, and what stands beside NVIDIA's."""
 
+import re
 from typing import Any
 
 import pytest
@@ -104,10 +105,22 @@ def test_further_fields_of_a_device_config_stay_and_contradictions_are_refused()
     spec = device_config_spec(THERE, AmdOptions(device_config=more))
     assert spec["testRunner"] == {"enable": True}
     assert spec["metricsExporter"]["podAnnotations"] == {"a": "b"}
-    with pytest.raises(ValuesError, match=r"selector\.feature\.node\.kubernetes\.io/amd-vgpu is 'false'"):
-        device_config_spec(
-            THERE, AmdOptions(device_config={"selector": {"feature.node.kubernetes.io/amd-vgpu": "false"}})
-        )
+    with pytest.raises(ValuesError, match=r"devicePlugin\.enableDevicePlugin is False; it must be True"):
+        device_config_spec(THERE, AmdOptions(device_config={"devicePlugin": {"enableDevicePlugin": False}}))
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"drvier": {}}, "drvier is not known; did you mean driver? fields are commonConfig"),
+        ({"selector": {"a": "b"}}, "selector is {'a': 'b'}; it follows from the pool"),
+    ],
+)
+def test_a_field_that_a_device_config_does_not_have_and_a_selector_are_refused(
+    given: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(ValuesError, match=re.escape(told)):
+        device_config_spec(THERE, AmdOptions(device_config=given))
 
 
 def test_nvidias_operator_takes_no_pool_of_amds_and_amds_none_of_nvidias() -> None:

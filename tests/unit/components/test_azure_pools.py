@@ -11,7 +11,7 @@ from aks_infiniband.azure.node_pool import make_pools
 from aks_infiniband.facts.pool import agent_pool_label
 
 from declared.pulumi_mocks import Deploy, Deployment, Refusal
-from tests.unit.components.azure_programs import POOL, node_pool, ordinary_pool, pool_args
+from tests.unit.components.azure_programs import NODES_SUBNET, PODS_SUBNET, POOL, node_pool, ordinary_pool, pool_args
 
 _GROUP = "/subscriptions/00000000-0000-0000-0000-0000000000aa/resourceGroups/g/providers"
 SNAPSHOT = f"{_GROUP}/Microsoft.ContainerService/snapshots/image"
@@ -99,7 +99,7 @@ def test_every_other_key_of_a_pool_reaches_azure(deploy: Deploy) -> None:
                 os_disk_type="Ephemeral",
                 node_image_snapshot_id=SNAPSHOT,
                 zones=("2",),
-                pod_subnet_id="pods",
+                pod_subnet_id=PODS_SUBNET,
                 kubernetes_version="1.35",
             ).ready
         ),
@@ -108,7 +108,7 @@ def test_every_other_key_of_a_pool_reaches_azure(deploy: Deploy) -> None:
     assert inputs["maxPods"] == 110
     assert inputs["creationData"] == {"sourceResourceId": SNAPSHOT}
     assert inputs["availabilityZones"] == ["2"]
-    assert (inputs["vnetSubnetID"], inputs["podSubnetID"]) == ("subnet", "pods")
+    assert (inputs["vnetSubnetID"], inputs["podSubnetID"]) == (NODES_SUBNET, PODS_SUBNET)
     assert inputs["orchestratorVersion"] == "1.35"
     assert inputs["upgradeSettings"] == {"maxSurge": "0", "maxUnavailable": "1"}
 

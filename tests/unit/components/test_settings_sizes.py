@@ -48,7 +48,7 @@ def test_a_size_without_infiniband_is_told_of_ordinary_pools() -> None:
 def test_an_infiniband_size_in_an_ordinary_pool_is_refused() -> None:
     ordinary = named("hb", "Standard_HB176rs_v4", infiniband=False)
     assert (
-        "has InfiniBand, and the pool has infiniband: false"
+        "has InfiniBand: make it a pool with InfiniBand"
         in mistakes(changed(pools=[pool(), ordinary]))["pools[1].vmSize"]
     )
 

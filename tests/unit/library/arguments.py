@@ -16,7 +16,12 @@ from tests.unit.library.public import named
 SECONDS = 600.0
 
 
-PLACE = {"resource_group_name": "g", "cluster_name": "c", "subnet_id": "s"}
+_NETWORK = "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/g/providers/Microsoft.Network"
+PLACE = {
+    "resource_group_name": "g",
+    "cluster_name": "c",
+    "subnet_id": f"{_NETWORK}/virtualNetworks/v/subnets/nodes",
+}
 
 
 def _stack() -> Any:

@@ -1,6 +1,7 @@
 """What the engine asks of the provider, and what it declares: the same as the library's own components."""
 
 import json
+import math
 from typing import Any
 
 import pulumi
@@ -13,6 +14,7 @@ from tests.unit.provider.provider_process import construct, declared
 
 POOL = {"name": "h100", "vmSize": "Standard_ND96isr_H100_v5", "count": 2.0, "gpuDriver": "operator"}
 """As the engine hands it over: every number is a float."""
+MI300X = {"name": "mi300x", "vmSize": "Standard_ND96isr_MI300X_v5", "count": 2.0, "gpuDriver": "operator"}
 NETWORK = {"pools": [POOL], "addresses": "10.9.0.0/16", "namespace": "jobs"}
 CLUSTER = {"location": "southcentralus", "clusterName": "c", "resourceGroupName": "g"}
 SETTINGS = {
@@ -108,10 +110,94 @@ def refused(component: str, inputs: dict[str, Any]) -> str:
     return str(error.value)
 
 
+DEEP: dict[str, Any] = {}
+for _ in range(3000):
+    DEEP = {"a": DEEP}
+CREDENTIALS = {"dockerConfig": "{}"}
+AT = {"resourceGroupName": "g", "clusterName": "c"}
+KUBERNETES = {"settings": {"kubernetesVersion": "1.35"}}
+
+
+@pytest.mark.parametrize(
+    ("component", "inputs", "words"),
+    [
+        (
+            "IpoibNetwork",
+            {**NETWORK, "network": "aks-infiniband", "pools": [{**POOL, "mode": "ipoib"}], "perNode": 0.0},
+            "per_node is 0; must be a whole number from 2",
+        ),
+        ("InfinibandNodePool", {**AT, "pool": POOL, "machines": {"zones": ["9"]}}, "must be an availability zone"),
+        (
+            "InfinibandNodePool",
+            {**AT, "pool": POOL, "tags": {f"t{number}": "" for number in range(60)}},
+            "must have at most 50",
+        ),
+        ("InfinibandNodePool", {**AT, "pool": POOL, "subnetId": "x"}, "must be the resource ID of a subnet"),
+        ("InfinibandNodePool", {**AT, "clusterName": "../x", "pool": POOL}, "cluster_name is '../x'"),
+        ("AksCluster", {**CLUSTER, **KUBERNETES, "clusterName": "../x"}, "cluster_name is '../x'; must be 1 to 63"),
+        ("AksCluster", {**CLUSTER, **KUBERNETES, "location": "Narnia!"}, "location is 'Narnia!'; must be an Azure"),
+        (
+            "OrdinaryNodePool",
+            {**AT, "pool": {"name": "x", "vmSize": "Standard_ND96isr_H100_v5", "count": 2.0}},
+            "vm_size is Standard_ND96isr_H100_v5; has InfiniBand",
+        ),
+        ("NetworkOperator", {"pools": [POOL, POOL]}, "pools[1].name is h100; must be unique"),
+        ("NetworkOperator", {"pools": [{**POOL, "name": "Not a pool"}]}, "must be 1 to 12 lower-case letters"),
+        ("NetworkOperator", {"pools": [{**POOL, "taints": ["x y"]}]}, "taints[0] is 'x y'; must be a taint"),
+        ("NetworkOperator", {"pools": [POOL], "registry": {"images": "https://x"}}, "must be a registry"),
+        ("NetworkOperator", {"pools": [POOL], "chart": {"version": "x y"}}, "chart.version is 'x y'"),
+        ("NetworkOperator", {"pools": [POOL], "systemNodeSelector": {"x y": ""}}, "must be a Kubernetes label key"),
+        ("GpuOperator", {"pools": [POOL], "values": {"dcgm": True}}, "dcgm is True; must be a mapping"),
+        (
+            "GpuOperator",
+            {"pools": [POOL], "values": {"dcgm": {"enabled": "false"}}},
+            "dcgm.enabled is 'false'; must be true or false, without quotes",
+        ),
+        ("DeviceConfig", {"pool": POOL}, "must be a pool with GPUs of AMD"),
+        ("DeviceConfig", {"pool": MI300X, "driverImage": "x y"}, "must be a repository of images"),
+        ("DeviceConfig", {"pool": MI300X, "deviceConfig": {"drvier": {}}}, "did you mean driver?"),
+        ("WorkloadSettings", {"pools": [POOL], "namespaces": ["Not A Namespace"]}, "must be a namespace"),
+        ("WorkloadSettings", {"pools": [POOL], "topologies": {"x": ""}}, "topologies: x is no pool"),
+        ("WorkloadGuard", {"namespaces": ["Not A Namespace"]}, "must be a namespace"),
+        ("NodePreparation", {"pools": [POOL], "namespace": "Not A Namespace"}, "must be a namespace"),
+        ("LightCheck", {"pools": [POOL], "schedule": "17 * * * *", "namespace": "kube-system"}, "Kubernetes' own"),
+        ("RegistryCredentials", {**CREDENTIALS, "namespace": "kube-system"}, "Kubernetes' own"),
+        ("RegistryCredentials", {**CREDENTIALS, "namespace": "Not A Namespace"}, "must be a namespace"),
+    ],
+)
+def test_what_a_stack_file_is_refused_for_is_refused_in_every_language(
+    deploy: Deploy, component: str, inputs: dict[str, Any], words: str
+) -> None:
+    assert words in deploy(lambda: refused(component, inputs)).result
+
+
 @pytest.mark.parametrize(
     ("component", "inputs", "place", "words"),
     [
-        ("NetworkOperator", {"pools": [{**POOL, "mode": "rdma"}]}, "pools[0].mode", "is rdma; did you mean"),
+        ("NetworkOperator", {"pools": [{**POOL, "count": math.nan}]}, "pools[0].count", "is nan; must be a finite"),
+        ("NetworkOperator", {"pools": [{**POOL, "count": math.inf}]}, "pools[0].count", "is inf; must be a finite"),
+        ("NetworkOperator", {"pools": [POOL], "values": DEEP}, "", "is nested more than 64 deep"),
+        ("NetworkOperators", {}, "", "NetworkOperators is no component; did you mean NetworkOperator?"),
+        ("NetworkOperator", {"pools": [POOL], "\x1b[31m": 1.0}, "'\\x1b[31m'", "is not known"),
+        ("NetworkOperator", {"pools": [{**POOL, "mode": "\x1b[31m"}]}, "pools[0].mode", "is '\\x1b[31m'; "),
+    ],
+    ids=["NaN", "infinity", "3,000 deep", "no component", "a key with ESC", "a value with ESC"],
+)
+def test_what_no_reader_takes_is_told_with_its_place_and_no_escapes(
+    deploy: Deploy, component: str, inputs: dict[str, Any], place: str, words: str
+) -> None:
+    ((path, reason),) = [
+        (each["property_path"], each["reason"]) for each in deploy(lambda: wrong(component, inputs)).result
+    ]
+    assert path == place
+    assert words in reason
+    assert "\x1b" not in path + reason
+
+
+@pytest.mark.parametrize(
+    ("component", "inputs", "place", "words"),
+    [
+        ("NetworkOperator", {"pools": [{**POOL, "mode": "rdma"}]}, "pools[0].mode", "is 'rdma'; did you mean"),
         ("NetworkOperator", {"pools": [{**POOL, "gpuDirver": "aks"}]}, "pools[0].gpuDirver", "did you mean gpuDriver?"),
         (
             "NetworkOperator",

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from aks_infiniband import WorkloadGuardArgs, WorkloadSettingsArgs
-from aks_infiniband.workload.namespaces import why_not_for_workloads
+from aks_infiniband.resources.namespaces import why_not_for_workloads
 
 from tests.some_pools import pool
 

@@ -7,13 +7,23 @@ from aks_infiniband.azure.machines import Machines, OrdinaryPool
 
 from tests.unit.provider.parity.parts import ND, WAITS, Pair
 
+_NETWORK = "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/g/providers/Microsoft.Network"
+_NODES = f"{_NETWORK}/virtualNetworks/v/subnets/nodes"
+_PODS = f"{_NETWORK}/virtualNetworks/v/subnets/pods"
+
 _PLACE: Final[Pair] = (
-    {"resourceGroupName": "g", "clusterName": "c", "subnetId": "s", "podSubnetId": "p", "kubernetesVersion": "1.35"},
+    {
+        "resourceGroupName": "g",
+        "clusterName": "c",
+        "subnetId": _NODES,
+        "podSubnetId": _PODS,
+        "kubernetesVersion": "1.35",
+    },
     {
         "resource_group_name": "g",
         "cluster_name": "c",
-        "subnet_id": "s",
-        "pod_subnet_id": "p",
+        "subnet_id": _NODES,
+        "pod_subnet_id": _PODS,
         "kubernetes_version": "1.35",
     },
 )

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from aks_infiniband.facts.azure_names import NO_SIZE, has_rdma, is_size
+from aks_infiniband.azure import fabric
+from aks_infiniband.facts.azure_names import has_rdma
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.described import FASTEST, RATES_GBPS
 from aks_infiniband.facts.kubernetes import UBUNTU_IS_2404_SINCE, minor_of
@@ -50,13 +51,8 @@ def _fits(pool: PoolReading) -> Iterator[Mistake]:
     name, sizes = pool.given.vm_size, pool.stack.sizes
     if pool.infiniband and name not in sizes and name not in pool.stack.settings.sizes:
         yield wrong(pool.path("vmSize"), name, _unknown(name, list(sizes)))
-    if not pool.infiniband and name in sizes:
-        reason = (
-            "has InfiniBand, and the pool has infiniband: false: leave that out, or choose a size without InfiniBand"
-        )
+    if not pool.infiniband and (reason := fabric.ordinary_size(name, sizes)):
         yield wrong(pool.path("vmSize"), name, reason)
-    elif not pool.infiniband and not is_size(name):
-        yield wrong(pool.path("vmSize"), name, NO_SIZE)
 
 
 def _unknown(name: str, sizes: list[str]) -> str:

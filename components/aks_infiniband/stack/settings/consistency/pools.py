@@ -6,7 +6,7 @@ from typing import Final
 
 from aks_infiniband.azure import fabric
 from aks_infiniband.facts.catalog.machine import GPU_OPERATOR_OFF, keeps_gpu_operator_off
-from aks_infiniband.facts.pool import MOST_NODES_OF_ALL, MOST_POOLS
+from aks_infiniband.facts.pool import MOST_NODES_OF_ALL, MOST_POOLS, repeated
 from aks_infiniband.stack.settings.mistakes import Mistake, wrong
 from aks_infiniband.stack.settings.pools import IN_AZURE_ONLY, INFINIBAND_ONLY
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, listed_once
@@ -38,10 +38,9 @@ def _most(reading: Reading) -> Iterator[Mistake]:
 
 
 def _unique_names(reading: Reading) -> Iterator[Mistake]:
-    first: dict[str, int] = {}
-    for pool, name in known(reading.pools, lambda pool: pool.given.name):
-        if first.setdefault(name, pool.index) != pool.index:
-            yield wrong(pool.path("name"), name, f"must be unique: pools[{first[name]}] has it too")
+    pools, names = list(reading.pools), [pool.given.name for pool in reading.pools]
+    for index, before in repeated(names).items():
+        yield wrong(pools[index].path("name"), names[index], f"must be unique: pools[{before}] has it too")
 
 
 def _system(pool: PoolReading) -> Iterator[Mistake]:

@@ -8,9 +8,9 @@ from aks_infiniband.facts.baselines import FIGURES, GivenThreshold
 from aks_infiniband.facts.modes import ACCESS
 from aks_infiniband.handwritten.form import did_you_mean
 from aks_infiniband.handwritten.section import Unreadable
+from aks_infiniband.resources.namespaces import why_not_for_workloads
 from aks_infiniband.stack.settings.mistakes import Mistake, Path, wrong
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known
-from aks_infiniband.workload.namespaces import why_not_for_workloads
 from aks_infiniband.workload.pods import NAMESPACE
 
 _BESIDE_BURN_IN: Final = 600

@@ -37,6 +37,14 @@ def why_not_for_workloads(namespace: str) -> str | None:
     return _NAMES.get(namespace) or next(by_prefix, None)
 
 
+def why_not_ours(namespace: str) -> str | None:
+    """Why nothing of this program belongs into a namespace, a Secret neither: it is Kubernetes' or AKS'. None where it
+    is the operators', ours or people's.
+    """
+    reason = why_not_for_workloads(namespace)
+    return reason if reason and "own" in reason else None
+
+
 def require_for_workloads(namespaces: Iterable[str]) -> None:
     """Raises ValueError that names the first namespace which is not for workloads."""
     for namespace in namespaces:
