@@ -165,12 +165,13 @@ class Recorder(mocks.MockMonitor):
     def _before_create(self, request: Any) -> None:
         """Run a resource's hooks as the engine does: the caller's thread waits, the program's loop runs them."""
         for name in request.hooks.before_create if self._hooks else ():
-            asked = resource_pb2.ResourceHookRequest(name=request.name, type=request.type)
+            asked = resource_pb2.ResourceHookRequest(name=request.name, type=request.type, new_inputs=request.object)
             for servicer in _CallbackServicer._servicers:
                 if (hook := servicer._callbacks.get((self._hooks or {})[name])) is not None:
                     running = cast("Coroutine[Any, Any, Any]", hook(asked.SerializeToString()))
                     answer = asyncio.run_coroutine_threadsafe(running, servicer._loop).result()
-                    assert not answer.error, answer.error
+                    if answer.error:
+                        raise Refusal(answer.error)
 
     def ReadResource(self, request: Any) -> Any:  # noqa: N802  the engine's name
         self.reads.append(request.name)

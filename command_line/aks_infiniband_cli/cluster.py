@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final
 
-from aks_infiniband.diagnosis.collect import connect
+from aks_infiniband.access.client import connect
 from aks_infiniband.diagnosis.ownership import trusted_namespaces
 from aks_infiniband.diagnosis.view import View
 from aks_infiniband.handwritten import HandwrittenError, json_document, shortened

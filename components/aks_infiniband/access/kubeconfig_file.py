@@ -1,6 +1,7 @@
 """The kubeconfig of a cluster that somebody else made: found, checked, and cut down to one context."""
 
 import base64
+import os
 import re
 import shutil
 import ssl
@@ -12,6 +13,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import urlsplit
 
 import pulumi
+import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from aks_infiniband.access.kubeconfig import KubeconfigError, document, interactive
@@ -67,6 +69,23 @@ def read_kubeconfig(path: str, *, context: str | None = None, folder: Path | Non
     _require_certificates(file, parts["cluster"], whole)
     kubeconfig = document(chosen, whole, _self_contained(user, file))
     return KubeconfigFile(kubeconfig=kubeconfig, context=chosen, server=cluster["server"])
+
+
+def text_of(given: str | None, *, context: str | None = None) -> str:
+    """The kubeconfig that the Kubernetes provider uses (pulumi-kubernetes 4.27.0, provider.go), as text.
+
+    given: its own: YAML, or a path. Without one it takes KUBECONFIG, or else the home folder's.
+
+    Raises KubeconfigError.
+    """
+    if given is None:
+        paths = [path for path in os.environ.get("KUBECONFIG", "").split(os.pathsep) if path]
+        given = next((path for path in paths if Path(path).exists()), "~/.kube/config")
+    if "\n" not in given and not given.lstrip().startswith("{"):
+        return read_kubeconfig(given, context=context).kubeconfig
+    if context is None:
+        return given
+    return yaml.safe_dump({**yaml.safe_load(given), "current-context": context})
 
 
 def _base64(value: str) -> str:

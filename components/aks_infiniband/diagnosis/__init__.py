@@ -4,7 +4,7 @@ Nothing here changes a cluster. What only one room can explain, such as a valida
 """
 
 from aks_infiniband.diagnosis.azure import azure_operation
-from aks_infiniband.diagnosis.error_hook import Waiting, job_results, on_error, within_limit
+from aks_infiniband.diagnosis.error_hook import Waiting, job_results, on_error
 from aks_infiniband.diagnosis.view import WaitingFor
 
-__all__ = ["Waiting", "WaitingFor", "azure_operation", "job_results", "on_error", "within_limit"]
+__all__ = ["Waiting", "WaitingFor", "azure_operation", "job_results", "on_error"]

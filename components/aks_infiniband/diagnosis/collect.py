@@ -4,23 +4,21 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import httpx2
-import yaml
-from lightkube import Client, KubeConfig
+from lightkube import Client
 from lightkube.core.exceptions import ApiError
 from lightkube.generic_resource import create_global_resource, create_namespaced_resource
 from lightkube.resources.apps_v1 import DaemonSet, Deployment
 from lightkube.resources.batch_v1 import Job
 from lightkube.resources.core_v1 import ConfigMap, Event, Namespace, Node, Pod
 
+from aks_infiniband.access.client import connect
 from aks_infiniband.diagnosis.logs import Rank, any_pod, telling_logs
 from aks_infiniband.diagnosis.repairs import SOURCE
 from aks_infiniband.diagnosis.view import Object, View, name_of
 from aks_infiniband.resources.metadata import NETWORK_OPERATOR_NAMESPACE, PART_OF
 
-_REQUEST_SECONDS: Final = 5.0
 _LOG_LINES: Final = 15
 _MOST_LOGS: Final = 6
 _MOST_NAMES: Final = 3
@@ -29,10 +27,6 @@ _METADATA_ONLY: Final = "application/json;as=PartialObjectMetadataList;g=meta.k8
 """The answer that the API server is asked for if an object's content is nobody's business (Kubernetes, "API Concepts",
 Alternate representations).
 """
-_LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
-"""Not reached through a proxy, whatever the environment says: so does the Kubernetes provider."""
-_V1: Final = "client.authentication.k8s.io/v1"
-_V1BETA1: Final = "client.authentication.k8s.io/v1beta1"
 
 _NOT_STARTED: Final = ("FailedCreatePodSandBox", "FailedPrepareDynamicResources")
 _TELLING: Final = ("FailedScheduling", "Scheduled", *_NOT_STARTED, "FailedCreate")
@@ -207,23 +201,3 @@ def _read_namespace(namespace: str, view: View, reader: Reader) -> None:
         fields = {"reason": reason}
         read(f"events {reason} in {namespace}", view.events, Event, namespace=namespace, fields=fields)
     reader.releases(f"releases in {namespace}", view, namespace)
-
-
-def connect(kubeconfig: str, *, request_seconds: float = _REQUEST_SECONDS) -> Client:
-    """A client of the cluster, as the Kubernetes provider reaches it: its login never asks a person."""
-    config = yaml.safe_load(kubeconfig)
-    for user in config.get("users") or []:
-        _as_lightkube_takes_it((user.get("user") or {}).get("exec"))
-    loopback = any(urlsplit(entry["cluster"]["server"]).hostname in _LOOPBACK for entry in config["clusters"])
-    timeout = httpx2.Timeout(request_seconds)
-    return Client(KubeConfig.from_dict(config), timeout=timeout, trust_env=not loopback)
-
-
-def _as_lightkube_takes_it(exec_plugin: dict[str, Any] | None) -> None:
-    """Ask a credential plugin for v1beta1, which lightkube understands and whose answer is the same as v1's."""
-    if exec_plugin is None:
-        return
-    if exec_plugin.get("apiVersion") == _V1:
-        exec_plugin["apiVersion"] = _V1BETA1
-    info = f'{{"apiVersion": "{_V1BETA1}", "kind": "ExecCredential", "spec": {{"interactive": false}}}}'
-    exec_plugin["env"] = [*(exec_plugin.get("env") or []), {"name": "KUBERNETES_EXEC_INFO", "value": info}]

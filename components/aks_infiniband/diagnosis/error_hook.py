@@ -1,14 +1,12 @@
 """The hook that the engine calls when a wait fails."""
 
-import asyncio
-import threading
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import pulumi
 
+from aks_infiniband.access.looking import within_limit
 from aks_infiniband.diagnosis.diagnose import Explain, diagnose, render
 from aks_infiniband.diagnosis.known_messages import REFUSALS, message_in
 from aks_infiniband.diagnosis.pods import job_findings
@@ -18,7 +16,6 @@ from aks_infiniband.resources.metadata import OPERATOR_NAMESPACES
 from aks_infiniband.resources.options import WaitArgs, child_options
 from aks_infiniband.terminal import printable
 
-_T = TypeVar("_T")
 LIMIT_SECONDS: Final = 20.0
 """How long a look at the cluster may take."""
 
@@ -140,26 +137,3 @@ async def job_results(kubeconfig: str, namespace: str, run: str, config_map: str
             text = "\n".join([f"ConfigMap {namespace}/{config_map} could not be read.", *told.lines()])
             pulumi.log.warn(printable(text))
     return found
-
-
-_ONE_AT_A_TIME: Final = threading.Lock()
-"""One look at a time. A program that read three Jobs' results at once ended with SIGSEGV in msgspec 0.22, with which
-lightkube reads answers (seen 2026-11-22). The cause is assumed: threads that read a type for the first time, at the
-same time.
-"""
-
-
-async def within_limit(look: Callable[[], _T], limit_seconds: float) -> _T | None:
-    """What a look finds; None after the limit. The limit includes the time in which others look."""
-    seen: list[_T] = []
-
-    def take_turn() -> None:
-        with _ONE_AT_A_TIME:
-            seen.append(look())
-
-    thread = threading.Thread(target=take_turn, name="diagnosis", daemon=True)
-    thread.start()
-    deadline = time.monotonic() + limit_seconds
-    while thread.is_alive() and time.monotonic() < deadline:
-        await asyncio.sleep(0.1)
-    return seen[0] if seen else None

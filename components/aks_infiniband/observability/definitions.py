@@ -5,7 +5,7 @@ from typing import Final
 
 import pulumi
 
-from aks_infiniband import diagnosis
+from aks_infiniband.access.looking import within_limit
 from aks_infiniband.observability.documents import GROUPS, Prometheus
 
 KINDS: Final[Mapping[Prometheus, Mapping[str, str]]] = {
@@ -39,7 +39,7 @@ async def required(kubeconfig: str, prometheus: Prometheus) -> str:
 
     Otherwise the Kubernetes provider would look for them for a minute, after the machines were made.
     """
-    found = await diagnosis.within_limit(lambda: look(kubeconfig, prometheus), _LIMIT_SECONDS)
+    found = await within_limit(lambda: look(kubeconfig, prometheus), _LIMIT_SECONDS)
     absent = found[0] if found else []
     if not absent:
         return kubeconfig

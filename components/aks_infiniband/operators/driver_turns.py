@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pulumi
 
-from aks_infiniband import diagnosis
+from aks_infiniband.access.looking import within_limit
 from aks_infiniband.facts.driver_upgrades import AT_REST, FAILED, GPU, NIC, REQUIRED, skip_label, state_label
 from aks_infiniband.resources.options import TIMEOUT_SECONDS
 
@@ -181,6 +181,6 @@ class DriverTurns:
             found, unread = nodes(kubeconfig, limit_seconds=_LOOK_SECONDS)
             return [*found], unread
 
-        found, unread = await diagnosis.within_limit(look, _LOOK_SECONDS) or ([], ["no answer in time"])
+        found, unread = await within_limit(look, _LOOK_SECONDS) or ([], ["no answer in time"])
         chosen = [node for node in found if selector.items() <= _labels(node).items()]
         return chosen, "; ".join(unread)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pulumi
 
-from aks_infiniband import diagnosis
+from aks_infiniband.access.looking import within_limit
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.facts.releases import GPU_OPERATOR_CHART
 from aks_infiniband.operators.container_toolkit import RUNTIME_CONFIG
@@ -192,14 +192,14 @@ class ExistingGpuOperator(pulumi.ComponentResource):
             return self
         begun, state = time.monotonic(), ""
         while state != "ready":
-            policies = await diagnosis.within_limit(lambda: look(kubeconfig)[0], _LOOK_SECONDS)
+            policies = await within_limit(lambda: look(kubeconfig)[0], _LOOK_SECONDS)
             policy = followed(policies or [])
             state = str(((policy or {}).get("status") or {}).get("state") or "without a state")
             if time.monotonic() - begun >= self._args.timeout_seconds and state != "ready":
                 raise GpuOperatorError(_late(policy, state, self._args.timeout_seconds))
             if state != "ready":
                 await asyncio.sleep(self._args.poll_seconds)
-        nodes = await diagnosis.within_limit(lambda: nodes_of(kubeconfig), _LOOK_SECONDS)
+        nodes = await within_limit(lambda: nodes_of(kubeconfig), _LOOK_SECONDS)
         for remark in remarks(policy or {}, self._args.pools, nodes or []):
             pulumi.log.warn(remark, self)
         return self

@@ -19,8 +19,8 @@ load kernel modules, and the capability IPC_LOCK."""
 
 
 STACK: Final = "aks-infiniband/stack"
-"""Annotation of our own namespace, the first thing that is made and the last that is deleted: project and stack
-whose cluster it is."""
+"""Annotation of everything that we create: project and stack. In a stack's cluster our own namespace is the first that
+is made and the last that is deleted, so there it says whose the cluster is."""
 PART_OF: Final = {"app.kubernetes.io/part-of": "aks-infiniband"}
 """Label of everything that we create."""
 

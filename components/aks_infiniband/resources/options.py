@@ -10,6 +10,7 @@ from pydantic import Field
 
 from aks_infiniband.facts.bounds import PollSeconds, StableSeconds, TimeoutSeconds, keep_rules
 from aks_infiniband.handwritten.section import Section
+from aks_infiniband.resources.already_there import guarded
 
 TIMEOUT_SECONDS: Final = 2700
 """Limit of a wait. Registering the feature takes about 10 minutes, a pool 6, the driver of a slow node 19, one after
@@ -46,11 +47,11 @@ def child_options(parent: pulumi.Resource, opts: pulumi.ResourceOptions | None, 
     """Options of a component's child.
 
     The Python SDK gives a component's children its provider, transforms and aliases, but neither what the component
-    waits for nor what it is deleted with; both are carried on here.
+    waits for nor what it is deleted with; both are carried on here. What is there already in a cluster is not made.
 
     more: further resource options. depends_on is added to the component's, everything else replaces it.
     """
-    inherited = pulumi.ResourceOptions(parent=parent)
+    inherited = pulumi.ResourceOptions(parent=parent, transformations=[guarded])
     if opts is not None:
         inherited = pulumi.ResourceOptions.merge(
             inherited, pulumi.ResourceOptions(depends_on=opts.depends_on, deleted_with=opts.deleted_with)

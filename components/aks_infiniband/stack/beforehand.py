@@ -8,18 +8,17 @@ from typing import Final
 
 import pulumi
 
-from aks_infiniband import diagnosis
+from aks_infiniband.access.looking import within_limit
 from aks_infiniband.diagnosis.view import labelled
 from aks_infiniband.facts.managed import managed_of
 from aks_infiniband.hosts.dranet_nodes import unsuitable
 from aks_infiniband.operators import existing_gpu_operator
-from aks_infiniband.stack import already_there, image_owners
+from aks_infiniband.stack import image_owners
 from aks_infiniband.stack.stack import Stack
 from aks_infiniband.workload.pods import NAMESPACE
 from aks_infiniband.workload.scheduling import BRING, GROUPS, KINDS, Scheduler
 
 _LIMIT_SECONDS: Final = 30.0
-_READ: Final = "log in with the right to get what the stack makes and to list Secrets, or try again once it answers"
 Lack = tuple[str, str]
 """What is not as it must be, and what to do."""
 
@@ -160,44 +159,12 @@ def needed(stack: Stack) -> bool:
     return stack.existing is not None or namespaces or bool(stack.pool_topologies)
 
 
-def _already_there(kubeconfig: str, declared: already_there.Declared, stack: str, *, changes: bool) -> Look:
-    """Whether something is there by a name of the stack's that the stack has not made.
-
-    stack: its project and name. changes: whether the engine is about to change the cluster.
-    """
-    from aks_infiniband.diagnosis.there import there  # noqa: PLC0415  a client takes long to load
-
-    found = there(kubeconfig, already_there.wanted(declared), declared.releases, limit_seconds=_LIMIT_SECONDS)
-    lacking = list(already_there.lacking(declared, found, stack))
-    if found.unread and found.reached and changes:
-        # Without an answer it is not known whose the objects are, and the engine would change and own them.
-        lacking.append((f"the cluster does not tell what it has ({found.unread[0]})", _READ))
-    return Look(
-        what="what is there already",
-        found="the cluster has no object of others by a name of the stack's",
-        lacking=lacking,
-        unread=found.unread[0] if found.unread else None,
-    )
-
-
-async def required(kubeconfig: str, stack: Stack, declared: already_there.Declared) -> str:
-    """The kubeconfig of a cluster that has it all, and nothing of others by a name of the stack's, or that cannot be
-    reached.
+async def required(kubeconfig: str, stack: Stack) -> str:
+    """The kubeconfig of a cluster that has it all, or that cannot be reached.
 
     Raises BeforehandError for one that has not.
     """
-    # Neither is known in the thread that looks.
-    name, changes = already_there.stack_name(), not pulumi.runtime.is_dry_run()
-
-    def look() -> list[Look]:
-        first = [_already_there(kubeconfig, declared, name, changes=changes)] if stack.existing else []
-        return [*first, *looks(kubeconfig, stack)]
-
-    found = await diagnosis.within_limit(look, 4 * _LIMIT_SECONDS)
-    if found is None and stack.existing and changes:
-        raise BeforehandError(
-            f"nothing was made in the cluster, because it does not answer within {_LIMIT_SECONDS:g} s"
-        )
+    found = await within_limit(lambda: list(looks(kubeconfig, stack)), 4 * _LIMIT_SECONDS)
     lacking = [lack for seen in found or () for lack in seen.lacking]
     if lacking:
         lines = "\n".join(f"  - {what}\n    do: {remedy}" for what, remedy in lacking)

@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 
 import pulumi
 
-from aks_infiniband import diagnosis
+from aks_infiniband.access.looking import within_limit
 from aks_infiniband.diagnosis.view import labelled
 from aks_infiniband.facts.node_images import contradictions
 from aks_infiniband.facts.pool import Pool
@@ -49,7 +49,7 @@ async def _looked_at(pool: Pool, known: Sequence[Any]) -> pulumi.Resource:
         return cast("pulumi.Resource", machines)
     from aks_infiniband.diagnosis.collect import nodes  # noqa: PLC0415  a client takes long to load
 
-    there = await diagnosis.within_limit(lambda: nodes(kubeconfig, limit_seconds=_LIMIT_SECONDS)[0], _LIMIT_SECONDS)
+    there = await within_limit(lambda: nodes(kubeconfig, limit_seconds=_LIMIT_SECONDS)[0], _LIMIT_SECONDS)
     lacking = found([pool], there or [])
     if lacking:
         lines = "\n".join(f"  - {what}\n    do: {remedy}" for what, remedy in lacking.items())

@@ -10,7 +10,6 @@ import pulumi_kubernetes as kubernetes
 from aks_infiniband.observability import definitions
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.stack import beforehand
-from aks_infiniband.stack.already_there import Declared
 from aks_infiniband.stack.azure_cluster import AzureCluster, AzureClusterArgs
 from aks_infiniband.stack.rdma_software import RdmaSoftware, RdmaSoftwareArgs
 from aks_infiniband.stack.stack import Stack
@@ -55,9 +54,9 @@ class RdmaCluster(pulumi.ComponentResource):
         if watched is not None:  # looked at first, because everything in the cluster waits for the provider
             prometheus = watched.prometheus
             kubeconfig = kubeconfig.apply(lambda text: definitions.required(text, prometheus))
-        stack, declared = args.stack, Declared()
+        stack = args.stack
         if beforehand.needed(stack):
-            kubeconfig = kubeconfig.apply(lambda text: beforehand.required(text, stack, declared))
+            kubeconfig = kubeconfig.apply(lambda text: beforehand.required(text, stack))
         provider = kubernetes.Provider(
             name,
             kubeconfig=kubeconfig,
@@ -71,9 +70,7 @@ class RdmaCluster(pulumi.ComponentResource):
         software = RdmaSoftware(
             name,
             args=RdmaSoftwareArgs(stack=args.stack, kubeconfig=self.kubeconfig, pools_ready=pools_ready),
-            opts=child_options(
-                self, opts, provider=provider, deleted_with=deleted_with, transformations=[declared.note]
-            ),
+            opts=child_options(self, opts, provider=provider, deleted_with=deleted_with),
         )
         self.pools = software.pools
         self.sample_jobs = software.sample_jobs

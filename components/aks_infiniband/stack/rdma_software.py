@@ -23,7 +23,6 @@ from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.resources.registry import RegistryCredentials, RegistryCredentialsArgs
 from aks_infiniband.stack import gpus
-from aks_infiniband.stack.already_there import stack_name
 from aks_infiniband.stack.image_owners import agreed
 from aks_infiniband.stack.pool_outputs import pool_outputs, sample_of
 from aks_infiniband.stack.stack import Stack
@@ -110,9 +109,7 @@ class RdmaSoftware(pulumi.ComponentResource):
         ready = self._args.pools_ready
         return [ready[pool.name] for pool in pools if pool.name in ready]
 
-    def _namespace(
-        self, name: str, place: str, part: str, *after: pulumi.Resource, annotations: Mapping[str, str] | None = None
-    ) -> kubernetes.core.v1.Namespace:
+    def _namespace(self, name: str, place: str, part: str, *after: pulumi.Resource) -> kubernetes.core.v1.Namespace:
         hooks = diagnosis.on_error(f"{self._name}-{name}", waiting_for="namespace", kubeconfig=self._args.kubeconfig)
         return kubernetes.core.v1.Namespace(
             f"{self._name}-{name}",
@@ -120,7 +117,6 @@ class RdmaSoftware(pulumi.ComponentResource):
             metadata=kubernetes.meta.v1.ObjectMetaArgs(
                 name=place,
                 labels={**metadata.labels("aks-infiniband", part), **metadata.PRIVILEGED},
-                annotations=annotations,
             ),
             opts=pulumi.ResourceOptions.merge(self._after(*after), pulumi.ResourceOptions(hooks=hooks)),
         )
@@ -164,9 +160,7 @@ class RdmaSoftware(pulumi.ComponentResource):
 
     def _system(self) -> list[pulumi.Resource]:
         """Our own namespace, and what it takes to pull images there."""
-        namespace = self._namespace(
-            "system", metadata.SYSTEM_NAMESPACE, "system", annotations={metadata.STACK: stack_name()}
-        )
+        namespace = self._namespace("system", metadata.SYSTEM_NAMESPACE, "system")
         return [namespace, *self._credentials(metadata.SYSTEM_NAMESPACE, after=[namespace])]
 
     def _on_machines(

@@ -1,17 +1,24 @@
 """A cluster that was made by hand, by Azure's public guide: all that is there stays theirs, whatever is tried."""
 
+import json
 from typing import Final
 
 import pytest
+import yaml
+from lightkube.resources.core_v1 import Namespace
 
-from rehearsal.control_plane import the_only_command
+from rehearsal.control_plane import ENVIRONMENT_VARIABLE, the_only_command
+from rehearsal.engine.pulumi import Engine
+from rehearsal.tools.paths import PROJECT
 from tests.rehearsal.conftest import RehearseOurs
-from tests.rehearsal.engine_runs import Outcome, run
+from tests.rehearsal.engine_runs import engine_on, run
 from tests.rehearsal.existing import by_hand
 from tests.rehearsal.stacks.conftest import Stack
 from tests.rehearsal.waiting import eventually
 
 STACK: Final = "existing"
+ALONE: Final = "any-cluster"
+"""The example program that uses the components alone."""
 THEIRS: Final = (
     "Namespace network-operator (made by ",
     "Namespace gpu-operator (made by ",
@@ -32,40 +39,67 @@ def stack(rehearse_ours: RehearseOurs, tmp_path_factory: pytest.TempPathFactory)
     return theirs
 
 
-def made(outcome: Outcome) -> list[str]:
-    return [step.name for step in outcome.steps if step.changed and step.custom]
+def in_cluster(stack: Stack, program: str) -> set[str]:
+    """Every namespace, and every pod of the operators and of what they run, by its UID; without the namespaces that the
+    program makes itself, where the components' objects would be.
+    """
+    names = {str(found.to_dict()["metadata"]["name"]) for found in stack.cluster().list(Namespace)}
+    own = {"aks-infiniband", "aks-infiniband-system"} if program == ALONE else set()
+    return {*(names - own), *(f"{name} {uid}" for name, uid in by_hand.pods(stack).items())}
+
+
+@pytest.fixture(scope="module")
+def alone(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    """That program, for the same cluster."""
+    file = yaml.safe_load((PROJECT / "examples" / ALONE / "Pulumi.lab.yaml").read_text())["config"]
+    pool = {"nodeSelector": {"example.com/fabric": "ndh100"}, "taints": ["sku=gpu:NoSchedule"]}
+    changed = {
+        "aks-infiniband:existingCluster": {"kubeconfig": str(stack.rehearsal.run.kubeconfig)},
+        "aks-infiniband:pools": [{**file["aks-infiniband:pools"][0], **pool}],
+    }
+    return engine_on(
+        PROJECT / "examples" / ALONE,
+        folder=tmp_path_factory.mktemp("alone"),
+        stack="lab",
+        environment={ENVIRONMENT_VARIABLE: str(stack.rehearsal.run.root)},
+        config={key: json.dumps(value) for key, value in {**file, **changed}.items()},
+    )
 
 
 @pytest.mark.parametrize("command", ["preview", "up"])
-def test_each_object_is_named_with_its_maker_and_the_setting_and_nothing_is_made(stack: Stack, command: str) -> None:
-    before = by_hand.pods(stack)
-    refused = stack.run(command)
+@pytest.mark.parametrize("program", [STACK, ALONE])
+def test_each_object_is_named_with_its_maker_and_the_setting_and_nothing_is_made(
+    stack: Stack, alone: Engine, program: str, command: str
+) -> None:
+    before = in_cluster(stack, program)
+    refused = stack.run(command) if program == STACK else run(alone, command)
     assert not refused.succeeded
     assert [words for words in THEIRS if words not in refused.errors] == [], refused.errors
-    assert made(refused) == []
-    assert by_hand.pods(stack) == before
+    assert in_cluster(stack, program) == before
 
 
 @pytest.mark.parametrize("time", ["first", "second"])
-def test_a_destroy_leaves_every_pod(stack: Stack, time: str) -> None:
-    before = by_hand.pods(stack)
+@pytest.mark.parametrize("program", [STACK, ALONE])
+def test_a_destroy_leaves_every_pod(stack: Stack, alone: Engine, program: str, time: str) -> None:
+    before = in_cluster(stack, program)
+    engine = stack.rehearsal.engine() if program == STACK else alone
     if time == "second":
-        assert not stack.up().succeeded
-    destroyed = stack.destroy()
+        assert not run(engine, "up").succeeded
+    destroyed = run(engine, "destroy")
     assert destroyed.succeeded, destroyed.said
-    assert by_hand.pods(stack) == before
+    assert in_cluster(stack, program) == before
 
 
 def test_a_destroy_after_a_kill_leaves_every_pod(stack: Stack) -> None:
-    before, rehearsal = by_hand.pods(stack), stack.rehearsal
+    before, rehearsal = in_cluster(stack, STACK), stack.rehearsal
     engine = rehearsal.engine()
     with the_only_command(rehearsal.run):
         under_way = engine.run("up", "--yes", "--skip-preview")
         begun = under_way.event_log
-        eventually(lambda: begun.exists() and "RdmaSoftware" in begun.read_text(), seconds=120)
+        eventually(lambda: begun.exists() and "rdma-system" in begun.read_text(), seconds=120)
         under_way.process.kill()
         under_way.process.wait()
         rehearsal.recover(engine)
         destroyed = run(engine, "destroy")
     assert destroyed.succeeded, destroyed.said
-    assert by_hand.pods(stack) == before
+    assert in_cluster(stack, STACK) == before

@@ -1,11 +1,14 @@
 """What is in a cluster by a stack's names and is not the stack's: it is named, and nothing is made."""
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pulumi
+import pulumi_kubernetes as kubernetes
 import pytest
-from aks_infiniband import RdmaCluster, RdmaClusterArgs
+from aks_infiniband import NetworkOperator, RdmaCluster, RdmaClusterArgs, WorkloadGuard, WorkloadGuardArgs
+from aks_infiniband.resources.options import child_options
 
 from declared.pulumi_mocks import Deploy
 from tests.unit.components.others_cluster import kubeconfig_of, stack_in
@@ -60,7 +63,9 @@ def server() -> Iterator[Server]:
 
 def up(deploy: Deploy, server: Server, *, preview: bool = False) -> Any:
     given = stack_in(server.kubeconfig)
-    return deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=given)).cluster_name, preview=preview)
+    return deploy(
+        lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=given)).cluster_name, preview=preview, hooks=True
+    )
 
 
 @pytest.mark.parametrize("preview", [True, False])
@@ -90,15 +95,15 @@ def test_what_others_have_made_is_named_with_its_maker_and_nothing_is_made(
     deploy: Deploy, server: Server, objects: dict[str, Any], words: str, preview: bool
 ) -> None:
     server.objects = objects
-    with pytest.raises(pulumi.RunError, match=words):
+    with pytest.raises(Exception, match=words):
         up(deploy, server, preview=preview)
 
 
 def test_a_release_of_helms_is_told_from_ours_by_its_namespace(deploy: Deploy, server: Server) -> None:
     server.releases = {RELEASES: [{"version": "1", "status": "failed"}, {"version": "12", "status": "deployed"}]}
-    with pytest.raises(pulumi.RunError, match=r"Helm release network-operator/network-operator \(deployed\)"):
+    with pytest.raises(Exception, match=r"Helm release network-operator/network-operator \(deployed\)"):
         up(deploy, server)
-    server.objects = {f"{NAMESPACES}/network-operator": OURS}
+    server.objects = {f"{NAMESPACES}/network-operator": kept_by("aks-infiniband/dev")}
     assert up(deploy, server).registrations
 
 
@@ -111,9 +116,65 @@ def test_what_an_earlier_update_of_the_stack_has_made_is_gone_on_with(deploy: De
     assert up(deploy, server).registrations
 
 
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (kept_by("lab/other"), r"(?s)Namespace network-operator \(made by stack lab/other\).*give the stack another"),
+        (
+            {**OURS, **by("pulumi-kubernetes-1a2b3c4d")},
+            r"kubectl annotate namespace network-operator aks-infiniband/stack=aks-infiniband/dev; else",
+        ),
+    ],
+)
+def test_what_another_stack_or_an_unknown_one_has_made_is_not_taken(
+    deploy: Deploy, server: Server, found: dict[str, Any], words: str
+) -> None:
+    server.objects = {f"{NAMESPACES}/network-operator": found}
+    with pytest.raises(Exception, match=words):
+        up(deploy, server)
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_a_component_alone_refuses_too(deploy: Deploy, server: Server, preview: bool) -> None:
+    server.objects = {f"{NAMESPACES}/network-operator": by("helm")}
+    given = stack_in(server.kubeconfig)
+
+    def program() -> None:
+        opts = pulumi.ResourceOptions(provider=kubernetes.Provider("lab", kubeconfig=server.kubeconfig))
+        NetworkOperator("alone", args=given.network_operator(server.kubeconfig), opts=opts)
+
+    with pytest.raises(Exception, match=r"Namespace network-operator \(made by helm\)"):
+        deploy(program, preview=preview, hooks=True)
+
+
+def test_the_kubeconfig_of_the_surroundings_is_that_of_a_component_without_a_provider(
+    deploy: Deploy, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "config"
+    monkeypatch.setenv("KUBECONFIG", str(file))
+    with pytest.raises(Exception, match=r"does not tell what it has.*cannot be read"):
+        deploy(lambda: WorkloadGuard("alone", args=WorkloadGuardArgs()) and None, hooks=True)
+
+
+def test_what_is_imported_or_outlives_the_stack_is_left_to_its_owner(deploy: Deploy, server: Server) -> None:
+    server.objects = {f"{NAMESPACES}/network-operator": by("helm")}
+
+    def program() -> None:
+        provider = kubernetes.Provider("lab", kubeconfig=server.kubeconfig)
+        parent = pulumi.ComponentResource("theirs:index:Theirs", "theirs")
+        for name, kept in (("imported", {"import_": "network-operator"}), ("kept", {"retain_on_delete": True})):
+            opts = child_options(parent, None, provider=provider, **kept)
+            kubernetes.core.v1.Namespace(name, metadata={"name": "network-operator"}, opts=opts)
+
+    made = deploy(program, hooks=True)
+    assert [found.inputs["metadata"] for found in made.all("kubernetes:core/v1:Namespace")] == [
+        {"name": "network-operator"}
+    ] * 2
+
+
 def test_an_update_that_is_not_told_makes_nothing_and_a_preview_goes_on(deploy: Deploy, server: Server) -> None:
     server.refused = f"{NAMESPACES}/network-operator"
-    with pytest.raises(pulumi.RunError, match="does not tell what it has"):
+    with pytest.raises(Exception, match="does not tell what it has"):
         up(deploy, server)
     assert up(deploy, server, preview=True).registrations
 

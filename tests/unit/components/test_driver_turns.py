@@ -133,8 +133,9 @@ def test_the_nic_policy_changes_after_the_gpu_operators_release_and_waits_for_no
     assert gpus.urn not in policy.request["dependencies"], "on new nodes its drivers wait for the NIC driver"
     assert policy.request["hooks"]["beforeUpdate"] == ["rdma-before-nic-driver"]
     assert release.request["hooks"]["beforeUpdate"] == ["rdma-before-gpu-driver"]
-    assert "beforeCreate" not in policy.request["hooks"]
-    assert deployment.one(JOB).request["hooks"]["beforeCreate"] == ["rdma-before-measuring-ndh100"]
+    looks = "aks-infiniband-there-already-rdma"
+    assert policy.request["hooks"]["beforeCreate"] == [looks]
+    assert deployment.one(JOB).request["hooks"]["beforeCreate"] == [looks, "rdma-before-measuring-ndh100"]
 
 
 def test_a_change_of_the_nic_policy_has_time_for_one_node_after_the_other(deploy: Deploy) -> None:

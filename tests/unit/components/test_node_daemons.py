@@ -141,7 +141,7 @@ def test_each_is_a_daemon_set_in_the_given_namespace_that_is_waited_for_and_expl
     daemon_set = deploy(program).one(DAEMON_SET)
     metadata = daemon_set.inputs["metadata"]
     assert (metadata["name"], metadata["namespace"]) == (name, "apps")
-    assert metadata["annotations"] == {"pulumi.com/timeoutSeconds": "90"}
+    assert metadata["annotations"]["pulumi.com/timeoutSeconds"] == "90"
     labels = daemon_set.inputs["spec"]["template"]["metadata"]["labels"]
     assert labels["app.kubernetes.io/name"] == name
     assert daemon_set.inputs["spec"]["selector"]["matchLabels"].items() <= labels.items()

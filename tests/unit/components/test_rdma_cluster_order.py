@@ -97,7 +97,7 @@ def test_images_are_pulled_while_drivers_are_installed_and_nothing_waits_for_it(
     pull = deployment.one(DAEMON_SET)
     assert not {deployment.one(kind).urn for kind in (POOL, POLICY)} & set(pull.request["dependencies"])
     assert not any(pull.urn in other.request.get("dependencies", ()) for other in deployment.registrations)
-    assert pull.inputs["metadata"]["annotations"] == {"pulumi.com/skipAwait": "true"}
+    assert pull.inputs["metadata"]["annotations"]["pulumi.com/skipAwait"] == "true"
     pod = deployment.one(JOB).inputs["spec"]["template"]["spec"]
     assert images(pull.inputs) == [container["image"] for container in (*pod["initContainers"], *pod["containers"])]
 

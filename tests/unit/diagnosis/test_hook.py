@@ -8,7 +8,7 @@ from typing import Any
 import pulumi
 import pytest
 from aks_infiniband import diagnosis
-from aks_infiniband.diagnosis import error_hook
+from aks_infiniband.access.looking import within_limit
 from aks_infiniband.diagnosis.collect import collect
 from aks_infiniband.diagnosis.error_hook import wait_of
 from aks_infiniband.diagnosis.view import View
@@ -111,7 +111,7 @@ def test_a_look_that_takes_too_long_is_left_behind(explained: Any, monkeypatch: 
         return View()
 
     monkeypatch.setattr("aks_infiniband.diagnosis.collect.collect", hang)
-    monkeypatch.setattr(error_hook, "LIMIT_SECONDS", 0.2)
+    monkeypatch.setattr("aks_infiniband.diagnosis.error_hook.LIMIT_SECONDS", 0.2)
     _, said = explained(failed({"metadata": {"name": "j"}}))
     assert "no answer within 0.2 s" in said
 
@@ -150,7 +150,7 @@ def test_looks_at_the_cluster_follow_one_another() -> None:
         return True
 
     async def together() -> list[bool | None]:
-        return await asyncio.gather(*(error_hook.within_limit(look, 20) for _ in range(3)))
+        return await asyncio.gather(*(within_limit(look, 20) for _ in range(3)))
 
     assert asyncio.run(together()) == [True] * 3
     assert most == 1

@@ -1,15 +1,16 @@
 """Reads objects of a cluster by their names, and tells who made them; never writes."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import httpx2
 
-from aks_infiniband.diagnosis.view import Object
 from aks_infiniband.resources.metadata import PART_OF
 
+Object = Mapping[str, Any]
+"""As the API server writes it down; here its metadata alone."""
 HELM_NAME: Final = "meta.helm.sh/release-name"
 HELM_NAMESPACE: Final = "meta.helm.sh/release-namespace"
 """Annotations of everything that Helm has made (helm/helm 00ae949, pkg/action/validate.go)."""
@@ -52,51 +53,54 @@ class There:
     """Whether there is an API server at all."""
 
 
-def there(
-    kubeconfig: str, wanted: Sequence[Named], releases: Sequence[tuple[str, str]], *, limit_seconds: float
-) -> There:
-    """The objects of these names, and Helm's releases of these namespaces and names.
-
-    What cannot be read within the limit is named in `unread`.
-    """
-    from aks_infiniband.diagnosis.collect import connect  # noqa: PLC0415  a client takes long to load
-
-    try:
-        client = connect(kubeconfig, request_seconds=limit_seconds)
-        looking = _Looking(http=client._client._client, deadline=time.monotonic() + limit_seconds)
-    except Exception as error:  # whatever a broken kubeconfig brings: the engine says it too
-        return There(unread=[f"the kubeconfig: {type(error).__name__}: {error}"], reached=False)
-    objects: dict[Named, Object] = {}
-    statuses: dict[tuple[str, str], str] = {}
-    unread: list[str] = []
-    try:
-        for named in wanted:
-            try:
-                if found := looking.object(named):
-                    objects[named] = found
-            except _NOT_TOLD as error:
-                unread.append(f"{named}: {type(error).__name__}: {error}")
-        for namespace, name in releases:
-            try:
-                if status := looking.release(namespace, name):
-                    statuses[namespace, name] = status
-            except _NOT_TOLD as error:
-                unread.append(f"releases in {namespace}: {type(error).__name__}: {error}")
-    except Exception as error:  # no connection, or a login that fails
-        return There(unread=[f"the cluster: {type(error).__name__}: {error}"], reached=False)
-    return There(objects=objects, releases=statuses, unread=unread)
-
-
 @dataclass(slots=True)
-class _Looking:
-    http: Any
-    deadline: float
+class Looker:
+    """Looks up names in one cluster, with one login."""
+
+    kubeconfig: str
+    http: httpx2.Client | None = None
+    deadline: float = 0
     kinds: dict[str, dict[str, tuple[str, bool]]] = field(default_factory=dict)
     """By API version, the plural of each kind, and whether it is in namespaces."""
 
+    def look(self, wanted: Iterable[Named], releases: Iterable[tuple[str, str]] = (), *, limit_seconds: float) -> There:
+        """The objects of these names, and Helm's releases of these namespaces and names.
+
+        What cannot be read within the limit is named in `unread`.
+        """
+        self.deadline = time.monotonic() + limit_seconds
+        try:
+            self._connect(limit_seconds)
+        except Exception as error:  # whatever a broken kubeconfig brings: the engine says it too
+            return There(unread=[f"the kubeconfig: {type(error).__name__}: {error}"], reached=False)
+        objects: dict[Named, Object] = {}
+        statuses: dict[tuple[str, str], str] = {}
+        unread: list[str] = []
+        try:
+            for named in wanted:
+                try:
+                    if found := self.object(named):
+                        objects[named] = found
+                except _NOT_TOLD as error:
+                    unread.append(f"{named}: {type(error).__name__}: {error}")
+            for namespace, name in releases:
+                try:
+                    if status := self.release(namespace, name):
+                        statuses[namespace, name] = status
+                except _NOT_TOLD as error:
+                    unread.append(f"releases in {namespace}: {type(error).__name__}: {error}")
+        except Exception as error:  # no connection, or a login that fails
+            return There(unread=[f"the cluster: {type(error).__name__}: {error}"], reached=False)
+        return There(objects=objects, releases=statuses, unread=unread)
+
+    def _connect(self, limit_seconds: float) -> None:
+        from aks_infiniband.access.client import connect_plainly  # noqa: PLC0415  a client takes long to load
+
+        self.http = self.http or connect_plainly(self.kubeconfig, request_seconds=limit_seconds)
+
     def object(self, named: Named) -> Object | None:
         """The metadata of an object; None if there is none, or the cluster does not know its kind."""
-        known = self._kinds(named.api_version).get(named.kind)
+        known = self._kind(named)
         if known is None:
             return None
         plural, namespaced = known
@@ -116,20 +120,23 @@ class _Looking:
         last = max(records, key=lambda labels: int(labels.get("version") or 0), default=None)
         return None if last is None else str(last.get("status"))
 
-    def _kinds(self, api_version: str) -> dict[str, tuple[str, bool]]:
-        if api_version not in self.kinds:
-            answer = self._get(_root(api_version), accept="application/json") or {}
-            self.kinds[api_version] = {
+    def _kind(self, named: Named) -> tuple[str, bool] | None:
+        """A kind that was not there is looked for again: a chart may have brought it."""
+        if named.kind not in self.kinds.get(named.api_version, {}):
+            answer = self._get(_root(named.api_version), accept="application/json") or {}
+            self.kinds[named.api_version] = {
                 known["kind"]: (known["name"], known["namespaced"])
                 for known in answer.get("resources") or ()
                 if "/" not in known["name"]
             }
-        return self.kinds[api_version]
+        return self.kinds[named.api_version].get(named.kind)
 
     def _get(self, path: str, *, accept: str, **params: str) -> Any:
         """An answer; None if there is nothing of that name."""
         if time.monotonic() > self.deadline:
             raise TimeoutError("no time left")
+        if self.http is None:
+            raise ValueError("not connected")
         answer = self.http.get(path, params=params, headers={"Accept": accept})
         if answer.status_code == httpx2.codes.NOT_FOUND:
             return None

@@ -1,0 +1,330 @@
+"""What is in a cluster by the name of an object that a program is about to make, and is not the program's.
+
+It stays as it is: the engine would take it for the program's own, because server-side apply changes what is there, and
+a destroy would delete it. The engine asks before each creation, at preview too, and never about what is in the state.
+The first answer is for all objects of a program, so that none is made next to one of others.
+"""
+
+import asyncio
+import copy
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+import pulumi
+from pulumi.runtime import rpc
+from pulumi.runtime.proto import resource_pb2
+
+from aks_infiniband.access.kubeconfig import KubeconfigError
+from aks_infiniband.access.kubeconfig_file import text_of
+from aks_infiniband.access.looking import within_limit
+from aks_infiniband.resources import metadata
+from aks_infiniband.resources.there import (
+    Looker,
+    Named,
+    Object,
+    There,
+    bears_our_mark,
+    helm_release,
+    made_by,
+    was_taken_over,
+)
+
+_LIMIT_SECONDS: Final = 30.0
+_HOOK: Final = "aks-infiniband-there-already"
+_RELEASE: Final = "kubernetes:helm.sh/v3:Release"
+_PATCH: Final = "Patch"
+"""How the provider's types of changes to objects end that others make."""
+_INSTEAD: Final = {
+    metadata.GPU_OPERATOR_NAMESPACE: "aks-infiniband:gpuOperator.existing",
+    "nvidia.com": "aks-infiniband:gpuOperator.existing",
+    metadata.CERT_MANAGER_NAMESPACE: "aks-infiniband:certManager.existing",
+}
+"""By namespace or API group, the setting for what others keep."""
+_ACCESS: Final = ("kubeconfig", "context")
+"""Properties of a provider."""
+_SEE: Final = "not made, because the cluster has objects of others: another error names them"
+_READ: Final = "log in with the right to get what the program makes and to list Secrets, or try again once it answers"
+
+
+def _namespace(name: str) -> Named:
+    return Named(api_version="v1", kind="Namespace", name=name)
+
+
+_SYSTEM: Final = _namespace(metadata.SYSTEM_NAMESPACE)
+
+
+class AlreadyThereError(pulumi.RunError):
+    """Something is there by the name of an object that was to be made; the text says whose it is, and what to do."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Declared:
+    """The objects of a program by the names that they have in the cluster."""
+
+    objects: dict[Named, None] = field(default_factory=dict)
+    patched: dict[Named, None] = field(default_factory=dict)
+    """Those that a chart makes, and the program only changes or waits for."""
+    releases: dict[tuple[str, str], None] = field(default_factory=dict)
+    """Namespace and name of each Helm release."""
+
+    def wanted(self, releases: Iterable[tuple[str, str]]) -> list[Named]:
+        """What is looked for. releases: of the whole program, of which one makes what is patched."""
+        grounds = {place for place, _ in (releases if self.patched else self.releases)}
+        return list(dict.fromkeys([_SYSTEM, *map(_namespace, sorted(grounds)), *self.objects, *self.patched]))
+
+    def note(self, type_: str, props: Mapping[str, Any]) -> None:
+        """Take down one object. One whose name is not known yet is looked for once it is made."""
+        if type_ == _RELEASE:
+            place, name = props.get("namespace"), props.get("name")
+            if isinstance(place, str) and isinstance(name, str):
+                self.releases[place, name] = None
+            return
+        described = props.get("metadata") or {}
+        read = described.get if isinstance(described, Mapping) else lambda key: getattr(described, key)
+        version, kind = props.get("apiVersion") or props.get("api_version"), props.get("kind")
+        name, namespace = read("name"), read("namespace") or ""
+        if not all(isinstance(part, str) for part in (version, kind, name, namespace)):
+            return
+        named = Named(api_version=str(version), kind=str(kind), name=str(name), namespace=str(namespace))
+        (self.patched if type_.endswith(_PATCH) else self.objects)[named] = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Whose:
+    """Tells the program's objects from those of others."""
+
+    stack: str
+    """Project and stack."""
+    found: There
+    releases: Mapping[tuple[str, str], None]
+    """The program's own, by namespace and name."""
+    certain: bool
+    """Whether an object must say itself that it is the stack's. What earlier releases made does not say it, and is in
+    the state."""
+
+    def lacking(self, declared: Declared) -> Iterator[tuple[str, str]]:
+        """What is there and is not the stack's, with who made it, and what to do; those of one remedy together."""
+        keeper = self._keeper
+        if keeper is not None and keeper != self.stack:
+            yield (
+                f"stack {keeper} keeps this cluster, and this is stack {self.stack}",
+                f"give this stack another cluster. If it is the same stack by a new name: kubectl annotate --overwrite "
+                f"namespace {metadata.SYSTEM_NAMESPACE} {metadata.STACK}={self.stack}",
+            )
+            return
+        by_remedy: dict[str, list[str]] = {}
+        for what, remedy in self._foreign(declared):
+            by_remedy.setdefault(remedy, []).append(what)
+        for remedy, objects in by_remedy.items():
+            yield f"{', '.join(objects)}: there already, and this stack did not make it", remedy
+
+    def _foreign(self, declared: Declared) -> Iterator[tuple[str, str]]:
+        found = self.found.objects
+        for named in declared.objects:
+            if named in found and not self._is_ours(found[named]):
+                yield f"{named} (made by {self._maker(found[named])})", self._remedy(named, found[named])
+        for place, name in declared.releases:
+            status = self.found.releases.get((place, name))
+            if status is not None and not self._is_our_namespace(place):
+                yield f"Helm release {place}/{name} ({status})", self._remedy(_namespace(place), None)
+        for named in declared.patched:
+            if named in found and not self._is_of_our_release(found[named]):
+                yield f"{named} (made by {made_by(found[named])})", self._remedy(named, None)
+
+    @property
+    def _keeper(self) -> str | None:
+        """The stack whose cluster it is; None if no stack has written that down."""
+        system = self.found.objects.get(_SYSTEM)
+        return None if system is None or not bears_our_mark(system) else _stack_of(system)
+
+    def _is_ours(self, theirs: Object) -> bool:
+        stack = _stack_of(theirs)
+        if stack == self.stack:
+            return True
+        if not bears_our_mark(theirs) or was_taken_over(theirs):
+            return False
+        # Objects of a stack that was renamed have its old name until an update has reached them.
+        return not self.certain or (stack or self._keeper) == self.stack
+
+    def _is_our_namespace(self, name: str) -> bool:
+        namespace = self.found.objects.get(_namespace(name))
+        return namespace is not None and self._is_ours(namespace)
+
+    def _is_of_our_release(self, theirs: Object) -> bool:
+        release = helm_release(theirs)
+        return release is not None and release in self.releases and self._is_our_namespace(release[0])
+
+    def _maker(self, theirs: Object) -> str:
+        stack = _stack_of(theirs)
+        return made_by(theirs) if stack is None else f"stack {stack}"
+
+    def _remedy(self, named: Named, theirs: Object | None) -> str:
+        """theirs: None for what the program would not make itself."""
+        place = named.name if named.kind == "Namespace" else named.namespace
+        setting = _INSTEAD.get(place) or _INSTEAD.get(named.api_version.rpartition("/")[0])
+        instead = (
+            f"set {setting}: true, which uses what is there and installs nothing"
+            if setting is not None
+            else "give the stack another cluster; or delete it, if nothing in the cluster needs it"
+        )
+        if theirs is None or not bears_our_mark(theirs) or _stack_of(theirs) not in (None, self.stack):
+            return instead
+        where = f" --namespace {named.namespace}" if named.namespace else ""
+        what = f"{named.kind.lower()} {named.name}{where}"
+        if not was_taken_over(theirs):
+            return (
+                f"if this stack made it, in an update that was interrupted: kubectl annotate {what} "
+                f"{metadata.STACK}={self.stack}; else {instead}"
+            )
+        return (
+            "an earlier release of this program put its labels there: take it out of the state, if it is there "
+            f"(pulumi stack --show-urns, pulumi state delete URN), and kubectl label {what} "
+            f"{'-'.join(metadata.PART_OF)}-; then {instead}"
+        )
+
+
+def _stack_of(found: Object) -> str | None:
+    """The stack that an object says it is of."""
+    said: str | None = (found["metadata"].get("annotations") or {}).get(metadata.STACK)
+    return said
+
+
+@dataclass(kw_only=True, eq=False)
+class _Cluster:
+    """What a program makes in one cluster."""
+
+    provider: pulumi.ProviderResource | None
+    """What reaches it; None for the engine's own."""
+    stack: str
+    """Project and stack."""
+    changes: bool
+    """Whether the engine is about to change the cluster."""
+    hook_name: str
+    declared: Declared = field(default_factory=Declared)
+    first: asyncio.Task[str] | None = None
+    """The look at all objects: why nothing is made at all, or an empty text."""
+    surroundings: tuple[str | None, str | None]
+    """Kubeconfig and context of the engine's own provider, as the stack's configuration has them."""
+    looker: Looker | None = None
+    hook: pulumi.ResourceHook = field(init=False)
+
+    def __post_init__(self) -> None:
+        options = pulumi.ResourceHookOptions(on_dry_run=True)
+        self.hook = pulumi.ResourceHook(self.hook_name, self.before_create, options)
+
+    async def before_create(self, args: pulumi.ResourceHookArgs) -> None:
+        """Raises AlreadyThereError."""
+        begins = self.first is None
+        if self.first is None:
+            self.first = asyncio.create_task(self._look(self.declared, certain=False))
+        if refused := await self.first:
+            raise AlreadyThereError(refused if begins else _SEE)
+        one = Declared()
+        one.note(args.type, args.new_inputs or {})
+        if refused := await self._look(one, certain=self.changes):
+            raise AlreadyThereError(refused)
+
+    async def _look(self, declared: Declared, *, certain: bool) -> str:
+        """Why these objects are not made, in words; empty if nothing keeps them from it."""
+        urn = None if self.provider is None else await self.provider.urn.future()
+        monitor = pulumi.runtime.settings.get_monitor()
+        look = partial(self._found, monitor, urn, declared)
+        found = await within_limit(look, _LIMIT_SECONDS)
+        found = found or There(unread=[f"no answer within {_LIMIT_SECONDS:g} s"])
+        whose = Whose(stack=self.stack, found=found, releases=self.declared.releases, certain=certain)
+        lacking = list(whose.lacking(declared))
+        if found.unread and found.reached and self.changes:
+            # Without an answer it is not known whose the objects are, and the engine would change and own them.
+            lacking.append((f"the cluster does not tell what it has ({found.unread[0]})", _READ))
+        lines = "\n".join(f"  - {what}\n    do: {remedy}" for what, remedy in lacking)
+        return f"nothing was made in the cluster, because others have to act first:\n{lines}" if lacking else ""
+
+    def _found(self, monitor: Any, urn: str | None, declared: Declared) -> There:
+        if self.looker is None:
+            try:
+                kubeconfig = self._kubeconfig(monitor, urn)
+            except KubeconfigError as error:
+                return There(unread=[str(error)])
+            if kubeconfig is None:
+                return There(reached=False)
+            self.looker = Looker(kubeconfig)
+        wanted = declared.wanted(self.declared.releases)
+        return self.looker.look(wanted, declared.releases, limit_seconds=_LIMIT_SECONDS)
+
+    def _kubeconfig(self, monitor: Any, urn: str | None) -> str | None:
+        """With which the provider reaches the cluster; None while that is not known. Raises KubeconfigError."""
+        given = {} if urn is None else _state_of(urn, monitor)
+        kubeconfig, context = (given.get(key, own) for key, own in zip(_ACCESS, self.surroundings, strict=True))
+        if not all(value is None or isinstance(value, str) for value in (kubeconfig, context)):
+            return None
+        return text_of(kubeconfig, context=context)
+
+
+def _state_of(urn: str, monitor: Any) -> Mapping[str, Any]:
+    """The properties of a resource, whatever program made it, by the engine's own function (3.259).
+
+    It is asked here and not by the SDK, whose threads may all wait for the creations that wait for this.
+    """
+    request = resource_pb2.ResourceInvokeRequest(tok="pulumi:pulumi:getResource")
+    request.args.update({"urn": urn})
+    answer = monitor.Invoke(request)
+    found: Any = rpc.deserialize_properties(getattr(answer, "return"), keep_unknowns=True)
+    state: Mapping[str, Any] = rpc.unwrap_rpc_secret(found["state"])
+    return state
+
+
+_clusters: WeakKeyDictionary[Any, dict[pulumi.ProviderResource | None, _Cluster]] = WeakKeyDictionary()
+"""By the connection of a program to its engine, of which each run has its own, and there by provider."""
+_unnamed: Final = count(1)
+"""Numbers the providers that another process has made: here they have no name, and the engine takes a hook's name once.
+"""
+
+
+def guarded(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
+    """For the resource option `transformations`: what is made in a cluster says whose it is, and is not made if others
+    have it. What is imported is left to who imports it, and what outlives the stack is never the stack's.
+    """
+    if not args.type_.startswith("kubernetes:") or args.opts.retain_on_delete or args.opts.import_:
+        return None
+    cluster = _cluster_of(args)
+    cluster.declared.note(args.type_, args.props)
+    if args.opts.hooks is not None and cluster.hook in (args.opts.hooks.before_create or ()):
+        return None  # the component of a component
+    hooks = pulumi.ResourceHookBinding(before_create=[cluster.hook])
+    opts = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(hooks=hooks), args.opts)
+    return pulumi.ResourceTransformationResult(props=_signed(args, cluster.stack), opts=opts)
+
+
+def _signed(args: pulumi.ResourceTransformationArgs, stack: str) -> Mapping[str, Any]:
+    """The inputs of an object, with the stack whose it is."""
+    described: Any = args.props.get("metadata")
+    if args.type_.endswith(_PATCH) or described is None:
+        return args.props
+    if isinstance(described, Mapping):
+        signed: Any = {**described, "annotations": {**(described.get("annotations") or {}), metadata.STACK: stack}}
+    else:
+        signed = copy.copy(described)
+        signed.annotations = {**(described.annotations or {}), metadata.STACK: stack}
+    return {**args.props, "metadata": signed}
+
+
+def _cluster_of(args: pulumi.ResourceTransformationArgs) -> _Cluster:
+    parent = args.opts.parent
+    provider = args.opts.provider or (None if parent is None else parent.get_provider(args.type_))
+    clusters = _clusters.setdefault(pulumi.runtime.settings.get_monitor(), {})
+    if provider not in clusters:
+        name = "" if provider is None else f"-{provider.pulumi_resource_name or next(_unnamed)}"
+        taken = [cluster.hook_name for cluster in clusters.values()].count(f"{_HOOK}{name}")
+        configured = pulumi.Config("kubernetes")
+        clusters[provider] = _Cluster(
+            provider=provider,
+            stack=f"{pulumi.get_project()}/{pulumi.get_stack()}",
+            changes=not pulumi.runtime.is_dry_run(),
+            surroundings=(configured.get("kubeconfig"), configured.get("context")),
+            hook_name=f"{_HOOK}{name}" if not taken else f"{_HOOK}{name}-{next(_unnamed)}",
+        )
+    return clusters[provider]
