@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 from typing import Final
 
 from aks_infiniband.terminal import unforeseen
@@ -76,9 +77,19 @@ def _refused(command: Command, why: str) -> int:
     return WRONG_USE
 
 
+class _Version(argparse.Action):
+    """Reads the versions of what is installed, only if they are wanted."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        command, library = (version(name) for name in ("aks-infiniband-cli", "aks-infiniband"))
+        print(f"aks-infiniband {command} (library aks-infiniband {library})")
+        parser.exit()
+
+
 def command_parser() -> Parser:
     """The parser of every command and its flags."""
     parser = Parser(prog="aks-infiniband", epilog=EXIT_CODES)
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the versions of the command and the library")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:
         epilog = f"example: {command.example} | {EXIT_CODES}"

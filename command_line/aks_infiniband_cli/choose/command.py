@@ -85,7 +85,7 @@ def run(given: argparse.Namespace) -> Answer:
         file = given.folder / f"Pulumi.{given.stack}.yaml"
         _write(file, stack_file(decision, answers, stack=given.stack, project=_project(given.folder)))
     document = {**document_of(decision, answers.region), "file": str(file) if file else None}
-    next_step = f"Written: {file}. Rehearse it: make rehearse STACK={given.stack}"
+    next_step = f"Written: {file}. {_rehearse(given.folder, given.stack)}"
     if file is None:
         next_step = _ALL_THE_SAME if decision.size else _NOTHING_WRITTEN
     return Answer(
@@ -105,6 +105,14 @@ def _explained(path: Path) -> Answer:
     text = "\n\n".join(f"Pool {pool['pool']}\n{text_of(pool)}" for pool in pools)
     pages = [part for pool in pools for part in (f"Pool {pool['pool']}", shown(pool))]
     return Answer(document={"pools": pools}, text=text, shown=Group(*pages))
+
+
+def _rehearse(folder: Path, stack: str) -> str:
+    """How to rehearse the stack file that lies in the folder."""
+    if not (folder / "Pulumi.yaml").is_file():
+        return "The folder has no program yet (Pulumi.yaml): docs/afternoon.md shows one"
+    has_makefile = (folder / "Makefile").is_file() and (folder / "rehearsal").is_dir()
+    return f"Rehearse it: {f'make rehearse STACK={stack}' if has_makefile else f'rehearsal up {stack}'}"
 
 
 def _project(folder: Path) -> str:

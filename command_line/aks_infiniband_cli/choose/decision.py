@@ -25,8 +25,8 @@ TRANSPORTS: Final[dict[Mode, Transport]] = {
     "dra": "RDMA by claims",
     "driver-only": "InfiniBand without a plugin",
 }
-LEAST_GPUS: Final = 16
-"""Assumed: with fewer GPUs than two machines of eight have, little or nothing crosses between machines."""
+LEAST_MACHINES: Final = 2
+"""Assumed: with fewer GPUs than two machines have, little or nothing crosses between machines."""
 _WITH_GPUS: Final = "Standard_ND96isr_H100_v5"
 _WITHOUT_GPUS: Final = "Standard_HB176rs_v4"
 """Sizes for a person who names none: those of the project's own stacks."""
@@ -81,9 +81,21 @@ def decide(answers: Answers, *, with_infiniband: bool = False) -> Decision:
 def reasons_for(mode: Mode, size: MachineSize, count: int, gpu_driver: GpuDriver) -> list[Reason]:
     """What a mode gives on machines of a size, in figures, and who drives the GPUs if it is not the size's default."""
     found = [ports(size), *(ipoib(size) if mode == "ipoib" else rdma(size)), *_gpus(size, gpu_driver)]
-    if size.accelerator is not None and size.accelerator.count * count >= LEAST_GPUS and mode != "ipoib":
+    if size.accelerator is not None and count >= LEAST_MACHINES and mode != "ipoib":
         found.append(ETHERNET)
-    return found
+    return [*found, *_of_a_rack(size)]
+
+
+def _of_a_rack(size: MachineSize) -> list[Reason]:
+    """What a person must know of machines that share an NVLink domain before renting them."""
+    if size.nvlink_domain == 1:
+        return []
+    text = (
+        f"the feature AKSInfinibandSupport must not be registered in the subscription of {size.name}; if your capacity "
+        "is an interconnect group, no property of an AKS pool names one: ask Azure how your machines get one NVLink "
+        "domain"
+    )
+    return [Reason(text=text, source="docs/gb300.md")]
 
 
 def _gpus(size: MachineSize, owner: GpuDriver) -> list[Reason]:
@@ -176,20 +188,21 @@ def _not_worth_it(answers: Answers, size: MachineSize, count: int) -> list[Reaso
             "less; where a model does not fit into one machine, ask again with --with-infiniband"
         )
         return [Reason(text=text)]
-    if against := too_few(wanted if gpus else 0):
+    if against := too_few(size, wanted if gpus else 0):
         return against
     if count < 2:
         return [Reason(text="one machine talks to nobody: InfiniBand is between machines, of which it takes two")]
     return []
 
 
-def too_few(gpus: int) -> list[Reason]:
+def too_few(size: MachineSize, gpus: int) -> list[Reason]:
     """Why a number of GPUs is too small for InfiniBand; empty for enough GPUs, and for none at all."""
-    if gpus >= LEAST_GPUS or not gpus:
+    least = LEAST_MACHINES * size.accelerator.count if size.accelerator else 0
+    if gpus >= least or not gpus:
         return []
     text = (
-        f"{gpus} GPUs are fewer than {LEAST_GPUS}, two machines of eight: most of the traffic stays on NVLink "
-        "within a machine; one machine, or a smaller GPU size without InfiniBand, costs less"
+        f"{gpus} GPUs are fewer than the {least} of two machines: most of the traffic stays on NVLink within a "
+        "machine; one machine, or a smaller GPU size without InfiniBand, costs less"
     )
     return [Reason(text=text)]
 

@@ -65,7 +65,7 @@ def _without_login(configuration: Mapping[str, Any]) -> Iterator[Mapping[str, An
 
 def _decision(pool: Pool) -> Decision:
     size, count = pool.size, pool.node_count
-    against = too_few(size.accelerator.count * count if size.accelerator else 0)
+    against = too_few(size, size.accelerator.count * count if size.accelerator else 0)
     return Decision(
         transport=TRANSPORTS[pool.mode],
         mode=pool.mode,

@@ -38,8 +38,8 @@ MI300X = "Standard_ND96isr_MI300X_v5"
         (Answers(workloads=("tcp-ip",), nodes=4), "IPoIB", 4, "6664.13 Mb/s"),
         (Answers(workloads=("training",), vm_size=A100, verbs=False), "IPoIB", 2, "use no verbs"),
         (Answers(workloads=("training",), vm_size=A100), "RDMA exclusive", 2, "bus bandwidth of 187.22 GB/s"),
-        (Answers(workloads=("training",), gpus=8), "TCP", 1, "fewer than 16"),
-        (Answers(workloads=("training",), gpus=15), "TCP", 2, "15 GPUs are fewer than 16"),
+        (Answers(workloads=("training",), gpus=8), "TCP", 1, "fewer than the 16 of two machines"),
+        (Answers(workloads=("training",), gpus=15), "TCP", 2, "15 GPUs are fewer than the 16"),
         (Answers(workloads=("inference",), gpus=64), "TCP", 8, "inference alone"),
         (Answers(workloads=("mpi",), nodes=1), "TCP", 1, "one machine talks to nobody"),
         (Answers(workloads=("inference",), vm_size="Standard_NC24ads_A100_v4"), "TCP", 1, "has no InfiniBand"),
@@ -179,9 +179,33 @@ def test_only_sizes_that_nobody_has_seen_on_sale_have_no_price() -> None:
 def test_a_file_is_written_once_and_never_over_another(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     flags = ["init", "--workload", "training", "--gpus", "16", "--folder", str(tmp_path), "--stack", "lab"]
     assert main(flags) == 0
-    assert "make rehearse STACK=lab" in capsys.readouterr().out
+    assert "The folder has no program yet" in capsys.readouterr().out
     assert main(flags) == 2
     assert "is there already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        (("Pulumi.yaml",), "Rehearse it: rehearsal up lab"),
+        (("Pulumi.yaml", "Makefile", "rehearsal/__init__.py"), "Rehearse it: make rehearse STACK=lab"),
+    ],
+)
+def test_what_is_said_next_can_be_typed_in_the_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], files: tuple[str, ...], said: str
+) -> None:
+    for file in files:
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text("{}")
+    assert main(["init", "--workload", "training", "--gpus", "16", "--folder", str(tmp_path), "--stack", "lab"]) == 0
+    assert said in capsys.readouterr().out
+
+
+def test_machines_of_four_gpus_are_counted_by_their_own_and_a_rack_has_what_must_be_known() -> None:
+    gb300 = Answers(workloads=("training",), vm_size="Standard_ND128isr_GB300_v6", gpus=8)
+    decision = decide(gb300)
+    assert (decision.worth_it, decision.count) == (True, 2)
+    assert any("AKSInfinibandSupport must not be registered" in reason.text for reason in decision.reasons)
 
 
 def test_where_it_is_not_worth_its_price_no_file_is_written_unless_asked_for(
@@ -253,6 +277,7 @@ def test_the_transcripts_of_the_page_are_what_the_command_prints(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "Pulumi.yaml").write_text("name: aks-infiniband")
     page = (ROOT / "docs" / "init.md").read_text(encoding="utf-8")
     parts = re.findall(r"^\$ (aks-infiniband|cat) (.+)\n((?:(?!\$ |```).*\n)+)", page, flags=re.MULTILINE)
     assert [program for program, _, _ in parts] == ["aks-infiniband", "cat", "aks-infiniband"]

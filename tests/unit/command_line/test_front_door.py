@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -166,6 +167,14 @@ def test_who_waits_is_told_before_a_command_imports_what_takes_seconds(
     monkeypatch.delitem(sys.modules, name, raising=False)
     assert door.main(line.split()) == 2
     assert name not in sys.modules
+
+
+def test_the_versions_of_command_and_library_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        door.main(["--version"])
+    assert ended.value.code == 0
+    command, library = version("aks-infiniband-cli"), version("aks-infiniband")
+    assert capsys.readouterr().out == f"aks-infiniband {command} (library aks-infiniband {library})\n"
 
 
 def test_flags_that_are_none_are_wrong_use(monkeypatch: pytest.MonkeyPatch) -> None:
