@@ -166,6 +166,15 @@ def toleration(text: str) -> Toleration:
     return {"key": key, "operator": "Equal", "value": value, "effect": effect}
 
 
+def too_many(pools: int, *, beside_the_systems: bool) -> str | None:
+    """Why a cluster does not take so many pools, after "pools "; None where it does."""
+    most = MOST_POOLS - beside_the_systems
+    if pools <= most:
+        return None
+    beside = ", beside the system pool" if beside_the_systems else ""
+    return f"must hold {most} pools at most{beside}: AKS takes {MOST_POOLS} in a cluster"
+
+
 def repeated(names: Iterable[str]) -> dict[int, int]:
     """By the place of each name that another one before has, the place of that one: a pool's name is its own."""
     first: dict[str, int] = {}

@@ -10,6 +10,7 @@ import pulumi
 import pulumi.runtime.config
 from pydantic import ValidationError
 
+from aks_infiniband.facts.pool import MOST_POOLS, too_many
 from aks_infiniband.handwritten import HandwrittenError, opened, plain_data
 from aks_infiniband.handwritten.section import WITH_HOLES
 from aks_infiniband.stack.resolve import Resolution
@@ -82,6 +83,7 @@ def _raw(configuration: Mapping[str, Any]) -> dict[str, Any]:
         else:
             if key != REGISTRY_CREDENTIALS and _holds_secure(read):
                 unusable.append(Mistake(key=key[:100], reason=_HOLDS_SECURE))
+    unusable += _endless(raw)
     if LOCATION in configuration:
         raw["location"] = configuration[LOCATION]
         if _holds_secure(raw["location"]):
@@ -89,6 +91,14 @@ def _raw(configuration: Mapping[str, Any]) -> dict[str, Any]:
     if unusable:
         raise SettingsError(tuple(unusable))
     return raw
+
+
+def _endless(raw: Mapping[str, Any]) -> Iterator[Mistake]:
+    """More pools than any cluster takes: they are not read, because thousands take long to judge."""
+    pools = raw.get("pools")
+    if isinstance(pools, list | tuple) and len(pools) > MOST_POOLS:
+        reason = too_many(len(pools), beside_the_systems="existingCluster" not in raw)
+        yield Mistake(key=key_of(("pools",)), reason=str(reason))
 
 
 def _holds_secure(value: Any) -> bool:

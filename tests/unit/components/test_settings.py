@@ -1,8 +1,10 @@
 """Every mistake in a stack file is found at the door, all of them at once, each with its key and what is allowed."""
 
 import json
+import time
 from dataclasses import FrozenInstanceError
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from aks_infiniband import SettingsError, load
@@ -33,6 +35,16 @@ def test_other_namespaces_are_none_of_our_business() -> None:
 def test_settings_cannot_be_changed_after_the_door() -> None:
     with pytest.raises(FrozenInstanceError):
         load(GOOD).memlock = True  # type: ignore[misc]  # that is what is tested
+
+
+@pytest.mark.parametrize("form", [json.dumps, list])
+def test_20_000_pools_are_answered_at_once_and_not_one_by_one(form: Any) -> None:
+    many = [{"name": f"P {number}", "vmSize": "x", "count": 0} for number in range(20_000)]
+    began = time.monotonic()
+    found = mistakes({**changed(), "aks-infiniband:pools": form(many)})
+    assert found == {"pools": ANY}
+    assert found["pools"].startswith("must hold 99 pools at most, beside the system pool")
+    assert time.monotonic() - began < 10
 
 
 def test_all_mistakes_are_reported_together() -> None:

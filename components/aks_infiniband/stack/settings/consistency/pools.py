@@ -6,7 +6,7 @@ from typing import Final
 
 from aks_infiniband.azure import fabric
 from aks_infiniband.facts.catalog.machine import GPU_OPERATOR_OFF, keeps_gpu_operator_off
-from aks_infiniband.facts.pool import MOST_NODES_OF_ALL, MOST_POOLS, repeated
+from aks_infiniband.facts.pool import MOST_NODES_OF_ALL, repeated, too_many
 from aks_infiniband.stack.settings.mistakes import Mistake, wrong
 from aks_infiniband.stack.settings.pools import IN_AZURE_ONLY, INFINIBAND_ONLY
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, listed_once
@@ -25,11 +25,7 @@ def _some_infiniband(reading: Reading) -> Iterator[Mistake]:
 def _most(reading: Reading) -> Iterator[Mistake]:
     """Of a cluster; the system pool is one of its pools."""
     own = known([reading], lambda reading: reading.cluster.system_pool.count if reading.in_azure else 0)
-    pools = len(reading.pools) + (1 if reading.in_azure else 0)
-    if pools > MOST_POOLS:
-        reason = (
-            f"must hold {MOST_POOLS - 1} pools at most, beside the system pool: AKS takes {MOST_POOLS} in a cluster"
-        )
+    if reason := too_many(len(reading.pools), beside_the_systems=reading.in_azure):
         yield wrong(("pools",), None, reason)
     nodes = sum(count for _, count in own) + sum(most for _, most in known(reading.pools, lambda pool: pool.most_nodes))
     if nodes > MOST_NODES_OF_ALL:
