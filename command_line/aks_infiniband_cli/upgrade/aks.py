@@ -20,6 +20,9 @@ from aks_infiniband_cli.validate.run import until
 SUCCEEDED: Final = "Succeeded"
 ENDED: Final = (SUCCEEDED, "Failed", "Canceled")
 """Provisioning states in which nothing is under way."""
+UPGRADING: Final = ("Upgrading", "UpgradingNodeImageVersion")
+"""Provisioning states in which Azure carries out what `upgrade` has asked for (Azure, "Agent Pools - Get", and its
+simulation's recordings)."""
 _NOTHING_TO_ABORT: Final = 409
 
 
@@ -109,6 +112,20 @@ class _Polled:
         return ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What Azure has accepted from a command that is gone. state: the provisioning state, which alone tells of it."""
+
+    state: Callable[[], str]
+
+    def done(self) -> bool:
+        return self.state() in ENDED
+
+    def failure(self) -> str | None:
+        state = self.state()
+        return None if state == SUCCEEDED else f"it is {state}, and the command that asked is gone"
+
+
 class Aks:
     """One cluster. Methods raise CommandError with Azure's words."""
 
@@ -149,9 +166,14 @@ class Aks:
         return Next(image=str(found.latest_node_image_version), before=before)
 
     def upgrade_control_plane(self, version: str) -> Operation:
-        """Ask for another version of the control plane alone: pools keep theirs."""
+        """Ask for another version of the control plane alone: pools keep theirs.
+
+        What Azure carries out already is not asked for again: the command that has asked may be gone.
+        """
         with _in_words("Azure refuses the upgrade of the control plane"):
             wanted = self._client.managed_clusters.get(*self._place)
+            if wanted.kubernetes_version == version and wanted.provisioning_state in UPGRADING:
+                return _Seen(lambda: self.read().state)
             wanted.kubernetes_version = version
             for profile in wanted.agent_pool_profiles or ():
                 profile.node_image_version = None  # to name one is to ask for a rollback
@@ -159,16 +181,23 @@ class Aks:
             return _Polled(begun, lambda: self.read().state)
 
     def upgrade_pool(self, pool: str, version: str, image: str | None = None) -> Operation:
-        """Ask for a version of a pool, or go on with giving it. image: to roll it back to, with an older version."""
+        """Ask for a version of a pool, or go on with giving it, as `upgrade_control_plane` does.
+
+        image: to roll it back to, with an older version.
+        """
         with _in_words(f"Azure refuses the upgrade of pool {pool}"):
             wanted = self._client.agent_pools.get(*self._place, pool)
+            if image is None and wanted.orchestrator_version == version and wanted.provisioning_state in UPGRADING:
+                return _Seen(lambda: self.state(pool))
             wanted.orchestrator_version, wanted.node_image_version = version, image
             begun = self._client.agent_pools.begin_create_or_update(*self._place, pool, wanted)
             return _Polled(begun, lambda: self.state(pool))
 
     def upgrade_image(self, pool: str) -> Operation:
-        """Ask for the newest node image of a pool, or go on with giving it."""
+        """Ask for the newest node image of a pool, or go on with giving it, as `upgrade_control_plane` does."""
         with _in_words(f"Azure refuses another node image of pool {pool}"):
+            if self.state(pool) in UPGRADING:
+                return _Seen(lambda: self.state(pool))
             begun = self._client.agent_pools.begin_upgrade_node_image_version(*self._place, pool)
             return _Polled(begun, lambda: self.state(pool))
 

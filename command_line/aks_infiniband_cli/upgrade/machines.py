@@ -16,7 +16,7 @@ from lightkube.resources.core_v1 import Node, Pod
 from aks_infiniband_cli.cluster import operators_in
 from aks_infiniband_cli.console import CommandError, note
 from aks_infiniband_cli.upgrade import hold
-from aks_infiniband_cli.upgrade.aks import Aks, Operation, quieten, wait
+from aks_infiniband_cli.upgrade.aks import UPGRADING, Aks, Operation, quieten, wait
 from aks_infiniband_cli.upgrade.plan import Target
 from aks_infiniband_cli.validate.deployed import Deployed, Object
 from aks_infiniband_cli.validate.neighbour import measured_with_neighbour, shortfalls_of
@@ -127,15 +127,17 @@ def _begin(work: Work) -> Operation:
 def _one_more(work: Work, nodes: Sequence[Object], waiting: Sequence[Object]) -> None:
     """Have AKS upgrade one machine, whichever it drains first, and no other."""
     client = work.cluster.client
-    quieten(work.aks, work.pool, abort=True)
-    _uncordon(work, waiting)
-    work.say(f"Pool {work.pool}: holding {len(waiting)} machines")
-    hold.hold(client, work.validation, waiting)
     names = {name_of(node) for node in waiting}
+    chosen = _let_go(work, names)
+    if chosen is None:
+        quieten(work.aks, work.pool, abort=True)
+        _uncordon(work, waiting)
+        work.say(f"Pool {work.pool}: holding {len(waiting)} machines")
+        hold.hold(client, work.validation, waiting)
+        chosen = []
     operation = _begin(work)
     place = f"{len(nodes) - len(waiting) + 1} of {len(nodes)}"
     work.say(f"Pool {work.pool}: AKS chooses machine {place}")
-    chosen = list[str]()
 
     def look() -> bool | None:
         _refuse_stopped(work)
@@ -155,6 +157,21 @@ def _one_more(work: Work, nodes: Sequence[Object], waiting: Sequence[Object]) ->
     until(look)
     quieten(work.aks, work.pool, abort=len(waiting) > 1)
     _uncordon(work, [node for node in work.nodes() if name_of(node) in names - set(chosen)])
+
+
+def _let_go(work: Work, waiting: set[str]) -> list[str] | None:
+    """The one machine that a command before has let go, if it has; None where it has not asked AKS, or where AKS could
+    take more than that one.
+
+    What AKS carries out for a command that is gone is neither ended nor asked for again.
+    """
+    if work.aks.state(work.pool) not in UPGRADING:
+        return None
+    free = sorted(waiting.difference(hold.held_nodes(work.cluster.client, work.pool, work.validation.namespace)))
+    if len(free) > 1:
+        return None
+    note(f"pool {work.pool}: AKS carries out already what an earlier command has asked for")
+    return free
 
 
 def _uncordon(work: Work, nodes: Iterable[Object]) -> None:

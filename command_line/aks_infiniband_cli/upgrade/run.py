@@ -22,7 +22,7 @@ from aks_infiniband_cli.preflight.rehearsed import rehearsed
 from aks_infiniband_cli.stack_file import configuration_of, stack_of
 from aks_infiniband_cli.upgrade import ending, hold, written
 from aks_infiniband_cli.upgrade import plan as planning
-from aks_infiniband_cli.upgrade.aks import Aks, ClusterThere, Operation, wait
+from aks_infiniband_cli.upgrade.aks import UPGRADING, Aks, ClusterThere, Operation, wait
 from aks_infiniband_cli.upgrade.breaks import blocking, breaks
 from aks_infiniband_cli.upgrade.machines import Stopped, Work, upgraded
 from aks_infiniband_cli.validate.deployed import Deployed, Object
@@ -104,7 +104,7 @@ class Upgrade:
         planning.refuse_many_at_once(there, steps)
         waiting = [step.name for step in steps if step.kind == "measured pool" and step.machines]
         self._refuse_busy([validations[name] for name in waiting], nodes, pods)
-        self._refuse_cordoned({name: by_pool[name] for name in waiting})
+        self._refuse_cordoned({name: by_pool[name] for name in waiting}, there)
         budgets = [found.to_dict() for found in self._cluster.client.list(PodDisruptionBudget, namespace="*")]
         going = [node for step in steps for node in by_pool.get(step.name, ()) if not step.target.reached_by(node)]
         known = [*breaks(there, steps, self._then.release), *self._unmeasured(steps), *self._images()]
@@ -183,13 +183,14 @@ class Upgrade:
                 f"machines are in use, and draining ends what runs there: {'; '.join(busy)}. --include-busy"
             )
 
-    def _refuse_cordoned(self, nodes: Mapping[str, Sequence[Object]]) -> None:
-        """A cordoned machine cannot be measured, nor told from one that AKS drains."""
+    def _refuse_cordoned(self, nodes: Mapping[str, Sequence[Object]], there: ClusterThere) -> None:
+        """A cordoned machine cannot be measured, nor told from one that AKS drains: one alone, while it upgrades."""
         client, namespace = self._cluster.client, self._wish.namespace
         for pool, its in nodes.items():
             held = hold.held_nodes(client, pool, namespace)
             found = [name_of(node) for node in its if node["spec"].get("unschedulable") and name_of(node) not in held]
-            if found:
+            drained = 1 if there.pools[pool].state in UPGRADING else 0
+            if len(found) > drained:
                 raise CommandError(f"machines of pool {pool} are cordoned: kubectl uncordon {' '.join(found)}")
 
     def _unmeasured(self, steps: Sequence[planning.Step]) -> Iterator[str]:

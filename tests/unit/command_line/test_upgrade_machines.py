@@ -54,6 +54,8 @@ class Pool:
 
     # What it asks AKS for.
     def upgrade_pool(self, _pool: str, version: str) -> "Pool":
+        if self.under_way:  # as Aks does
+            return self
         self.did.append(f"ask for {version}")
         self.under_way, self.provisioning = True, "Upgrading"
         return self
@@ -171,12 +173,23 @@ def test_after_the_first_machine_alone_the_others_follow_unmeasured(run: Any) ->
     ]
 
 
-def test_a_command_that_is_started_while_akss_operation_goes_on_ends_it_first(run: Any) -> None:
+@pytest.mark.parametrize("held", [{"a", "b"}, {"b"}], ids=["AKS chooses", "one was let go"])
+def test_what_aks_carries_out_for_a_command_that_is_gone_is_neither_ended_nor_asked_for_again(
+    run: Any, held: set[str]
+) -> None:
     pool = Pool("a", "b")
     pool.upgrade_pool("nd", "1.36")
-    pool.held = {"a", "b"}
+    pool.held = held
     assert run(pool) is None
-    assert pool.did[:2] == ["ask for 1.36", "abort"]
+    assert pool.did[:3] == ["ask for 1.36", "reimage a", "abort"], "it is ended when a machine is to be measured"
+
+
+@pytest.mark.parametrize(("held", "state"), [(set(), "Upgrading"), ({"a", "b"}, "Scaling")])
+def test_what_could_take_more_than_one_machine_is_ended_first(run: Any, held: set[str], state: str) -> None:
+    pool = Pool("a", "b", "c")
+    pool.did, pool.provisioning, pool.held = [], state, held
+    assert run(pool) is None
+    assert pool.did[:3] == ["abort", "hold 3", "ask for 1.36"]
 
 
 def test_somebody_else_stops_it(run: Any) -> None:
