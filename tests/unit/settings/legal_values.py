@@ -112,6 +112,7 @@ def sections(model: type[BaseModel]) -> Iterator[dict[str, Any]]:
 def _mappings(key: Any, value: Any) -> Iterator[dict[str, Any]]:
     if value is Any:
         yield {"another": {"key": 1}}
+        yield {"testRunner": {"enable": True}}  # a DeviceConfig has its own fields alone
         return
     for name in _of(key, []):
         for item in _of(value, []):

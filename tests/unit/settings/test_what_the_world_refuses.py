@@ -75,8 +75,8 @@ def test_a_topology_beyond_a_config_map_is_refused(tmp_path: Path) -> None:
 
 def test_many_mistakes_are_told_as_far_as_people_read() -> None:
     with pytest.raises(SettingsError) as refused:
-        load(changed(pools=[named(f"P{n}", "Standard_D8s_v5") for n in range(500)]))
-    assert len(refused.value.mistakes) >= 1000
+        load(changed(pools=[named(f"P{n}", "Standard_D8s_v5") for n in range(99)]))
+    assert len(refused.value.mistakes) >= 198
     told = str(refused.value)
     assert len(told.encode()) < 2048
     assert told.splitlines()[-1].endswith("more")
