@@ -147,7 +147,7 @@ def test_ipoib_is_measured_on_its_own_interface_beside_the_pod_network(pods: Mak
     ("size", "verdict", "exit_code", "cause"),
     [
         # Where the limits were measured, and where they were not.
-        ("Standard_ND96asr_v4", "fail", 1, "slower than IPoIB is on these machines"),
+        ("Standard_ND96asr_v4", "warn", 0, "slower than usual"),
         ("Standard_HB120rs_v3", "warn", 0, "slower than usual"),
     ],
 )

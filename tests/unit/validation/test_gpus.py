@@ -11,11 +11,14 @@ import yaml
 from aks_infiniband.validation.payload.gpus.copies import Copies
 from aks_infiniband.validation.payload.gpus.health import THROTTLED
 from aks_infiniband.validation.payload.gpus.host_copies import LEAST_SHARE, LINKS
-from aks_infiniband.validation.payload.gpus.judge import judge_gpus
+from aks_infiniband.validation.payload.gpus.judge import NAMES, judge_gpus
 from aks_infiniband.validation.payload.gpus.load import Reading, summary
 from aks_infiniband.validation.payload.gpus.one import OneGpu
 from aks_infiniband.validation.payload.gpus.others import Watch, excused
-from aks_infiniband.validation.payload.say.checks import fails, passes
+from aks_infiniband.validation.payload.pairs import judge as pairs_judge
+from aks_infiniband.validation.payload.say.checks import fails, make_check, passes
+from aks_infiniband.validation.payload.say.spreads import HEALTHY as SPREADS
+from aks_infiniband.validation.payload.say.spreads import certain
 from aks_infiniband.validation.payload.say.steadiness import STEADY, Spread, is_steady, pointing, spread_of
 
 from benchmark.gpus import GPUS, PLAN, gpu_of, named, pool_of
@@ -24,6 +27,8 @@ HEALTHY = {
     "pcie": {"generation": 5, "width": 16, "most_generation": 5, "most_width": 16},
     "memory": {"uncorrected": 0, "remapped": 0, "pending": False, "failed": False},
     "others": {"processes": 0, "mebibytes": 0, "busy": 0.0},
+    "to_host": spread_of([55.1, 55.2]),
+    "from_host": spread_of([55.1, 55.2]),
     "nvlinks": 18,
     "uuid": "GPU-1",
     "serial": "1",
@@ -354,3 +359,12 @@ def test_one_gpu_of_a_node_copies_at_a_time_and_the_better_of_two_turns_counts(t
 
 def test_recorded_products_are_steady() -> None:
     assert is_steady({"median": 686.0, "least": 640.0, "most": 715.0, "deviation": 0.0405, "count": 10})
+
+
+def test_every_check_that_holds_machines_against_others_says_what_is_recorded_and_warns_at_most_without() -> None:
+    assert SPREADS.keys() == {*NAMES, pairs_judge.CHECK}
+    low = make_check("gpu-rate", "fail", expected="more", measured=300.0)
+    broken = make_check("gpu-rate", "fail", expected="a figure", measured="an error")
+    absent = fails("gpu-count", 8, 7, "gone")
+    assert certain([low, broken, absent]) == [low, broken, absent]
+    assert certain([low, broken, absent], {"gpu-rate": None}) == [{**low, "verdict": "warn"}, broken, absent]

@@ -56,6 +56,9 @@ class Baseline:
     """Worse than this is a warning."""
     fail: float | None = None
     """Worse than this is a failure; None where falling short fails nothing."""
+    healthy: str | None = None
+    """What several healthy machines had, and who recorded it. Without it nobody knows how far healthy ones differ, so
+    falling short warns at most (`certain`)."""
 
 
 class GivenThreshold(Section):

@@ -24,6 +24,7 @@ from .rdma.narrowing import rails_of
 from .report.document import Parts
 from .say.checks import Check, not_measured
 from .say.expectations import Expectations
+from .say.spreads import certain
 from .talk.rendezvous import Lead
 from .talk.time_left import Time
 from .tcp import run as tcp
@@ -112,7 +113,7 @@ def measure(
         if (pairs_plan := plan.get("pairs")) and len(nodes) >= LEAST_NODES:
             outcome.parts["pairs"] = found = pairs.measure(lead, plan, pairs_plan)
             outcome.checks += judge_pairs(found, pairs_plan, nodes)
-    outcome.checks = excused(outcome.checks, outcome.parts.get("gpus", []))
+    outcome.checks = certain(excused(outcome.checks, outcome.parts.get("gpus", [])))
     after: Mapping[str, Counters | None] = lead.step({"counters": True})
     grown = {node: growth(facts[node]["counters"], after.get(node) or {}) for node in nodes}
     outcome.parts["counters"] = grown

@@ -37,7 +37,7 @@ def modified_z(count: int) -> float:
     More than the usual 3.5, because a pool of 100 nodes has 800 GPUs, of which none may be named by chance; and more
     still of few GPUs, whose deviation is not well known (python -m benchmark.gpus computes the false alarms).
     """
-    return 5 + 24 / count
+    return 5 + 40 / count
 
 
 class Figure(NamedTuple):

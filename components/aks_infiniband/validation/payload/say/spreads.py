@@ -1,0 +1,34 @@
+"""How far healthy machines differ, where a check holds a machine against others: what is recorded of it, if anything.
+
+Limits of single figures say it in their own rows (facts/baselines/published.yaml, healthy).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from .checks import Check
+
+HEALTHY: Mapping[str, str | None] = {
+    "gpu-rate": "664 to 694 TFLOP/s of H100 on five hosts, 2026-11 (benchmark/results/gpus.yaml)",
+    "gpu-to-host": "197 series of GPUs that copied alone, on three hosts (benchmark/results/gpus.yaml)",
+    "gpu-from-host": "197 series of GPUs that copied alone, on three hosts (benchmark/results/gpus.yaml)",
+    "gpu-to-gpu": "390.3 to 394.3 GB/s of two H100, and 13 runs of four (benchmark/results/gpus.yaml)",
+    "all-reduce-pairs": "480.8 to 484.6 GB/s of 53 pairs (J. Zhang, NCCL AllReduce Scaling, 2026-03-03)",
+}
+"""Every check that holds a machine or a GPU against others. None: nobody has recorded what healthy ones show."""
+
+
+def certain(checks: Sequence[Check], healthy: Mapping[str, str | None] = HEALTHY) -> list[Check]:
+    """Checks of which none fails for a difference that healthy machines may have for all that anybody has recorded."""
+    return [{**check, "verdict": "warn"} if _is_unsure(check, healthy) else check for check in checks]
+
+
+def _is_unsure(check: Check, healthy: Mapping[str, str | None]) -> bool:
+    name = check["check"]
+    return (
+        check["verdict"] == "fail"
+        and isinstance(check["measured"], (int, float))
+        and name in healthy
+        and not healthy[name]
+    )
