@@ -99,7 +99,8 @@ class Upgrade:
         validations, nodes, pods = read_cluster(self._cluster.client, self._wish.namespace)
         by_pool = _by_pool(nodes)
         chosen = self._chosen(there)
-        measured = [name for name in self._own if name in validations and len(by_pool.get(name, ())) > 1]
+        several = {name for name, pool in there.pools.items() if pool.count > 1}  # a node is away while it is reimaged
+        measured = [name for name in self._own if name in validations and name in several]
         steps = [*self._control_plane(there), *planning.pools(there, self._targets(chosen), by_pool, measured)]
         planning.refuse_many_at_once(there, steps)
         waiting = [step.name for step in steps if step.kind == "measured pool" and step.machines]
