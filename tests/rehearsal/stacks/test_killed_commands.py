@@ -112,8 +112,7 @@ def test_a_rollout_is_killed_and_what_it_holds_goes_on_when_it_is_let_go(
         )
     if updates:
         assert updated.result().succeeded, updated.result().said
-        eventually(lambda: [*driver_images(stack).values()] == [driver_images(stack).get(first)] * 2, seconds=300)
-        assert version in driver_images(stack)[other]
+        eventually(lambda: [version in image for image in driver_images(stack).values()] == [True] * 2, seconds=300)
     assert (let_go(stack, "--release"), held(stack)) == ([], [])
 
 
