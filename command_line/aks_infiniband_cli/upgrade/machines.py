@@ -16,7 +16,7 @@ from lightkube.resources.core_v1 import Node, Pod
 from aks_infiniband_cli.cluster import operators_in
 from aks_infiniband_cli.console import CommandError, note
 from aks_infiniband_cli.upgrade import hold
-from aks_infiniband_cli.upgrade.aks import UPGRADING, Aks, Operation, quieten, wait
+from aks_infiniband_cli.upgrade.aks import ENDED, UPGRADING, Aks, Operation, quieten, wait
 from aks_infiniband_cli.upgrade.plan import Target
 from aks_infiniband_cli.validate.deployed import Deployed, Object
 from aks_infiniband_cli.validate.neighbour import measured_with_neighbour, shortfalls_of
@@ -73,7 +73,7 @@ def upgraded(work: Work) -> Stopped | None:
     """
     client, namespace = work.cluster.client, work.validation.namespace
     while True:
-        nodes = work.nodes()
+        nodes = _all_there(work)
         changed = [node for node in nodes if work.target.reached_by(node)]
         unmeasured = [node for node in changed if _accepted(node) != str(work.target)]
         if unmeasured and (work.each or len(unmeasured) == len(changed)):
@@ -90,6 +90,20 @@ def upgraded(work: Work) -> Stopped | None:
             wait(_begin(work), f"pool {work.pool}")
         else:
             _one_more(work, nodes, [node for node in nodes if not work.target.reached_by(node)])
+
+
+def _all_there(work: Work) -> list[Object]:
+    """The pool's nodes, once AKS has given back the one that it reimages: its Node is away meanwhile.
+
+    Whoever goes on without it would take the others for all, and have AKS take the next one before it is measured.
+    """
+    count = work.aks.read().pools[work.pool].count
+
+    def look() -> list[Object] | None:
+        nodes = work.nodes()
+        return nodes if len(nodes) >= count or work.aks.state(work.pool) in ENDED else None
+
+    return until(look)
 
 
 def _judge(work: Work, nodes: Sequence[Object], node: Object) -> Stopped | None:

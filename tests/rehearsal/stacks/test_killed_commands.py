@@ -66,6 +66,12 @@ def test_the_next_upgrade_ends_it_and_the_one_after_it_changes_nothing(stack: St
     assert stack.verdicts() == {"hbv4": "pass"}
 
 
+def _is_back(node: dict[str, Any]) -> bool:
+    """Whether the driver of before the last rollout is no longer being replaced, and the node offers what it has."""
+    state = node["metadata"]["labels"].get("nvidia.com/ofed-driver-upgrade-state")
+    return state in (None, "", "upgrade-done") and node["status"]["allocatable"].get("rdma/shared_ib") == "63"
+
+
 def _jobs(stack: Stack) -> int:
     return len(list(stack.cluster().list(Job, namespace=NAMESPACE)))
 
@@ -88,6 +94,8 @@ def test_a_rollout_is_killed_and_what_it_holds_goes_on_when_it_is_let_go(
     updates, is_time = MOMENTS[moment]
     before, jobs = driver_images(stack), _jobs(stack)
     first, other = sorted(before)
+    eventually(lambda: not any(node["spec"].get("unschedulable") for node in stack.nodes()), seconds=300)
+    eventually(lambda: all(_is_back(node) for node in stack.nodes(agentpool=STACK)), seconds=300)
     version = f"doca3.5.0-26.07-0.1.0.0-{list(MOMENTS).index(moment)}"
     with ThreadPoolExecutor() as beside, rollout(stack, "--first", first) as gate:
         updated: Any = None

@@ -1,6 +1,7 @@
 """One machine after the other: what is held, asked for, ended, measured and accepted, and in which order."""
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -23,6 +24,7 @@ class Pool:
     def __init__(self, *names: str) -> None:
         self.nodes = {name: self._node(name, "1.35.8") for name in names}
         self.held: set[str] = set()
+        self.count, self.away = len(names), cast("dict[str, Any] | None", None)
         self.did: list[str] = []
         self.under_way = self.stopped = False
         self.provisioning = "Succeeded"
@@ -60,7 +62,13 @@ class Pool:
         self.under_way, self.provisioning = True, "Upgrading"
         return self
 
+    def read(self) -> Any:
+        return SimpleNamespace(pools={"ndh100": SimpleNamespace(count=self.count)})
+
     def state(self, _: str) -> str:
+        if self.away is not None:  # its Node comes back, with the other system
+            self.nodes, self.away = {**self.away, **self.nodes}, None
+            return self.provisioning
         self.reimage()
         return self.provisioning
 
@@ -182,6 +190,17 @@ def test_what_aks_carries_out_for_a_command_that_is_gone_is_neither_ended_nor_as
     pool.held = held
     assert run(pool) is None
     assert pool.did[:3] == ["ask for 1.36", "reimage a", "abort"], "it is ended when a machine is to be measured"
+
+
+def test_a_machine_whose_node_is_away_while_it_is_reimaged_is_awaited_and_measured_before_the_next(run: Any) -> None:
+    pool = Pool("a", "b", "c")
+    pool.under_way, pool.provisioning, pool.held = True, "Upgrading", {"b", "c"}
+    pool.nodes.pop("a")
+    pool.away = {"a": pool._node("a", "1.36.3")}
+    assert run(pool) is None
+    assert [did for did in pool.did if did.startswith(("measure", "reimage"))] == [
+        *("measure a", "reimage b", "measure b", "reimage c", "measure c"),
+    ]
 
 
 @pytest.mark.parametrize(("held", "state"), [(set(), "Upgrading"), ({"a", "b"}, "Scaling")])
