@@ -36,6 +36,9 @@ from aks_infiniband.resources.there import (
 _LIMIT_SECONDS: Final = 30.0
 _HOOK: Final = "aks-infiniband-there-already"
 _RELEASE: Final = "kubernetes:helm.sh/v3:Release"
+_IPOIB_NETWORK: Final = "kubernetes:mellanox.com/v1alpha1:IPoIBNetwork"
+"""Keeps no annotation: the Network Operator leaves its own alone (Mellanox/network-operator v26.4.1,
+pkg/state/state_ipoib_network.go)."""
 _PATCH: Final = "Patch"
 """How the provider's types of changes to objects end that others make."""
 _INSTEAD: Final = {
@@ -300,9 +303,11 @@ def guarded(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransform
 
 
 def _signed(args: pulumi.ResourceTransformationArgs, stack: str) -> Mapping[str, Any]:
-    """The inputs of an object, with the stack whose it is."""
+    """The inputs of an object, with the stack whose it is. One that keeps no annotation is the stack's if it bears our
+    labels and the cluster is the stack's.
+    """
     described: Any = args.props.get("metadata")
-    if args.type_.endswith(_PATCH) or described is None:
+    if args.type_.endswith(_PATCH) or args.type_ == _IPOIB_NETWORK or described is None:
         return args.props
     if isinstance(described, Mapping):
         signed: Any = {**described, "annotations": {**(described.get("annotations") or {}), metadata.STACK: stack}}
