@@ -49,6 +49,8 @@ from .operators.dra_driver import DraDriver as DraDriver
 from .operators.dra_driver import DraDriverArgs as DraDriverArgs
 from .operators.existing_gpu_operator import ExistingGpuOperator as ExistingGpuOperator
 from .operators.existing_gpu_operator import ExistingGpuOperatorArgs as ExistingGpuOperatorArgs
+from .operators.existing_network_operator import ExistingNetworkOperator as ExistingNetworkOperator
+from .operators.existing_network_operator import ExistingNetworkOperatorArgs as ExistingNetworkOperatorArgs
 from .operators.gpu_operator import GpuOperator as GpuOperator
 from .operators.gpu_operator import GpuOperatorArgs as GpuOperatorArgs
 from .operators.gpu_operator import gpu_operator_values as gpu_operator_values

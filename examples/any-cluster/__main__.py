@@ -48,7 +48,9 @@ def after(*others: pulumi.Resource) -> pulumi.ResourceOptions:
     return pulumi.ResourceOptions.merge(inside, pulumi.ResourceOptions(depends_on=list(others)))
 
 
-network_operator = NetworkOperator("network-operator", args=stack.network_operator(kubeconfig), opts=inside)
+network = stack.network_operator(kubeconfig)
+assert network is not None, "this program installs the Network Operator: leave out networkOperator.existing"
+network_operator = NetworkOperator("network-operator", args=network, opts=inside)
 policy = NicClusterPolicy("nics", args=stack.cluster_policy(kubeconfig), opts=after(network_operator))
 gpus = stack.gpu_operator(kubeconfig)
 assert gpus is not None, "this program is for machines with GPUs"

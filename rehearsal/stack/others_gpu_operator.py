@@ -13,11 +13,13 @@ from typing import Any, Final
 
 import yaml
 from lightkube import ApiError, Client, KubeConfig, codecs
+from lightkube.generic_resource import create_global_resource
 
 from rehearsal.stack.others_definitions import await_served
 from rehearsal.stack.stack_file import section
 
 NAMESPACE: Final = "nvidia-gpu-operator"
+_CLUSTER_POLICY: Final = create_global_resource("nvidia.com", "v1", "ClusterPolicy", "clusterpolicies")
 _DISCOVERY: Final = "node-feature-discovery"
 _POLICYS_OWN: Final = (
     *("psa", "cdi", "sandboxWorkloads", "hostPaths", "mig", "daemonsets", "toolkit", "devicePlugin", "dcgm"),
@@ -40,6 +42,8 @@ def register(kubeconfig: Path, config: Mapping[str, Any], charts: Path) -> None:
         client.apply(codecs.from_dict(document))
     for document in definitions:
         await_served(client, document["spec"])
+    if list(client.list(_CLUSTER_POLICY)):
+        return  # an operator is there, by an earlier call or by a person
     values = yaml.safe_load((charts / "gpu-operator" / "values.yaml").read_text(encoding="utf-8"))
     version = yaml.safe_load((charts / "gpu-operator" / "Chart.yaml").read_text(encoding="utf-8"))["version"]
     for document in documents(values, version):

@@ -79,9 +79,9 @@ for pool, machines in azure.pools:
         done.append(rdma.InfinibandNodePool(pool.name, args=infiniband, opts=then()).ready)
 
 kubeconfig = cluster.kubeconfig
-done.append(
-    rdma.NetworkOperator("network-operator", args=stack.network_operator(kubeconfig), opts=then(provider=provider))
-)
+network_operator = stack.network_operator(kubeconfig)
+assert network_operator is not None, "the guides install it"
+done.append(rdma.NetworkOperator("network-operator", args=network_operator, opts=then(provider=provider)))
 done.append(rdma.NicClusterPolicy("policy", args=stack.cluster_policy(kubeconfig), opts=then(provider=provider)))
 for name, policy in stack.node_policies(kubeconfig).items():
     done.append(rdma.NicNodePolicy(f"policy-{name}", args=policy, opts=then(provider=provider)))

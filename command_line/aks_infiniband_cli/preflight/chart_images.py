@@ -33,8 +33,9 @@ def of_charts(stack: Stack) -> Iterator[tuple[str, Sequence[Pool]]]:
 
     A chart that is of no release names others, which are not known here.
     """
-    if (known := release_of("network-operator", stack.network.chart.version)) is not None:
-        parts = over(images_of(known, "network-operator"), stack.network.values)
+    network = stack.network
+    if network is not None and (known := release_of("network-operator", network.chart.version)) is not None:
+        parts = over(images_of(known, "network-operator"), network.values)
         yield from _of_the_network_operator(stack, parts, known.network_operator.chart)
     if stack.gpu is not None and (known := release_of("gpu-operator", stack.gpu.chart.version)) is not None:
         parts = over(images_of(known, "gpu-operator"), stack.gpu.values)
@@ -60,9 +61,9 @@ def gpu_driver(stack: Stack) -> str | None:
 
 def not_known(stack: Stack) -> Iterator[Line]:
     """A line for each chart whose images are not known here."""
-    charts: list[tuple[str, ChartSource, Chart]] = [
-        ("Network Operator", stack.network.chart, stack.release.network_operator.chart)
-    ]
+    charts: list[tuple[str, ChartSource, Chart]] = []
+    if stack.network is not None:
+        charts.append(("Network Operator", stack.network.chart, stack.release.network_operator.chart))
     if stack.gpu is not None:
         charts.append(("GPU Operator", stack.gpu.chart, stack.release.gpu_operator.chart))
     if stack.dra is not None:

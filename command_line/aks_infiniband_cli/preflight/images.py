@@ -44,8 +44,8 @@ def images_of(stack: Stack) -> list[NodeImage]:
 def _of_policies(stack: Stack) -> Iterator[NodeImage]:
     systems = _systems(stack)
     by_name = {pool.name: pool for pool in stack.pools}
-    given = [(stack.policies.cluster, stack.pools)]
-    given += [(spec, [by_name[name]]) for name, spec in stack.policies.nodes.items()]
+    given = [] if stack.network is None else [(stack.policies.cluster, stack.pools)]
+    given += [] if stack.network is None else [(spec, [by_name[name]]) for name, spec in stack.policies.nodes.items()]
     for spec, pools in given:
         for section, image in _named(spec):
             reference = f"{image['repository']}/{image['image']}:{image['version']}"

@@ -1,10 +1,11 @@
 """Reads what is left in a cluster that somebody else owns."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from aks_infiniband.diagnosis.view import labelled
-from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, PART_OF
+from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE, PART_OF
 from aks_infiniband.workload.scheduling import GROUPS as GROUPS_OF_SCHEDULERS
 from aks_infiniband.workload.scheduling import KINDS
 from lightkube import Client
@@ -32,27 +33,50 @@ _TOLD_TO_SCHEDULERS: Final = frozenset(
     for plural in kinds.values()
 )
 """Names of definitions that somebody else has brought, and of which the program makes objects."""
-_THEIR_GROUPS: Final = frozenset({"nvidia.com", "nfd.k8s-sigs.io", "resource.nvidia.com"})
-_THEIR_LABELS: Final = ("nvidia.com/", "feature.node.kubernetes.io/")
-"""Of a GPU Operator that somebody else keeps, and of its Node Feature Discovery."""
 
 
-def left_in(kubeconfig: str, kept: Iterable[str], *, gpu_operator: bool = True) -> tuple[str | None, list[Orphan]]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Kept:
+    """What an operator that others keep, and its Node Feature Discovery, have in a cluster."""
+
+    namespace: str
+    groups: frozenset[str]
+    """Of its definitions."""
+    labels: tuple[str, ...]
+    """How its labels and taints of nodes begin."""
+    annotations: tuple[str, ...]
+
+
+GPU_OPERATOR: Final = Kept(
+    namespace=GPU_OPERATOR_NAMESPACE,
+    groups=frozenset({"nvidia.com", "nfd.k8s-sigs.io", "resource.nvidia.com"}),
+    labels=("nvidia.com/", "feature.node.kubernetes.io/"),
+    annotations=("nvidia.com/gpu-",),
+)
+NETWORK_OPERATOR: Final = Kept(
+    namespace=NETWORK_OPERATOR_NAMESPACE,
+    groups=frozenset({"mellanox.com", "nv-ipam.nvidia.com", "nfd.k8s-sigs.io", "k8s.cni.cncf.io"}),
+    labels=("network.nvidia.com/", "nvidia.com/ofed-", "feature.node.kubernetes.io/"),
+    annotations=("nvidia.com/ofed-",),
+)
+
+
+def left_in(kubeconfig: str, kept: Iterable[str], *, theirs: Sequence[Kept] = ()) -> tuple[str | None, list[Orphan]]:
     """What says that the stack lives, and what is left. Raises what lightkube raises.
 
-    kept: keys of labels by which the cluster's owner knows the nodes. gpu_operator: whether the stack had one of its
-    own; what belongs to somebody else's is not left over.
+    kept: keys of labels by which the cluster's owner knows the nodes. theirs: operators that others keep; what belongs
+    to them is not left over.
     """
     client = connected(kubeconfig)
     listed = [found.to_dict() for found in client.list(CustomResourceDefinition)]
-    groups = GROUPS if gpu_operator else GROUPS - _THEIR_GROUPS
+    groups = GROUPS.difference(*(operator.groups for operator in theirs))
     definitions = [found for found in listed if found["spec"]["group"] in groups]
     customs = [custom for definition in definitions for custom in _customs(client, definition)]
     schedulers = [found for found in listed if found["metadata"]["name"] in _TOLD_TO_SCHEDULERS]
     customs += labelled([custom for found in schedulers for custom in _customs(client, found)], PART_OF)
     namespaces = [found.to_dict() for found in client.list(Namespace)]
-    if not gpu_operator:
-        namespaces = [found for found in namespaces if found["metadata"]["name"] != GPU_OPERATOR_NAMESPACE]
+    places = {operator.namespace for operator in theirs}
+    namespaces = [found for found in namespaces if found["metadata"]["name"] not in places]
     selector: Any = PART_OF
     ours = [
         {**found.to_dict(), "kind": kind.__name__}
@@ -60,19 +84,19 @@ def left_in(kubeconfig: str, kept: Iterable[str], *, gpu_operator: bool = True) 
         for found in client.list(kind, labels=selector)
     ]
     nodes = [found.to_dict() for found in client.list(Node)]
-    if not gpu_operator:
-        nodes = [_without_theirs(node) for node in nodes]
+    for operator in theirs:
+        nodes = [_without_theirs(node, operator) for node in nodes]
     found = in_cluster(namespaces, nodes, definitions, customs, ours, frozenset(kept))
     return stack_in(namespaces, customs), list(found)
 
 
-def _without_theirs(node: dict[str, Any]) -> dict[str, Any]:
-    """A node without what the other's GPU Operator and discovery have put there."""
+def _without_theirs(node: dict[str, Any], theirs: Kept) -> dict[str, Any]:
+    """A node without what an operator of others and its discovery have put there."""
     metadata, spec = node["metadata"], node.get("spec") or {}
-    labels = {key: value for key, value in (metadata.get("labels") or {}).items() if not key.startswith(_THEIR_LABELS)}
+    labels = {key: value for key, value in (metadata.get("labels") or {}).items() if not key.startswith(theirs.labels)}
     said = metadata.get("annotations") or {}
-    annotations = {key: value for key, value in said.items() if not key.startswith("nvidia.com/gpu-")}
-    taints = [taint for taint in spec.get("taints") or [] if not taint["key"].startswith(_THEIR_LABELS)]
+    annotations = {key: value for key, value in said.items() if not key.startswith(theirs.annotations)}
+    taints = [taint for taint in spec.get("taints") or [] if not taint["key"].startswith(theirs.labels)]
     own = {**metadata, "labels": labels, "annotations": annotations}
     return {**node, "metadata": own, "spec": {**spec, "taints": taints}}
 

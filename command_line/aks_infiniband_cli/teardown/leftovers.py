@@ -15,7 +15,7 @@ from aks_infiniband_cli.preflight.azure import chosen_subscription, endpoint_of,
 from aks_infiniband_cli.preflight.azure_errors import remedy_of, words_of
 from aks_infiniband_cli.stack_file import configuration_of, stack_of
 from aks_infiniband_cli.teardown.azure import Azure
-from aks_infiniband_cli.teardown.cluster import left_in
+from aks_infiniband_cli.teardown.cluster import GPU_OPERATOR, NETWORK_OPERATOR, left_in
 from aks_infiniband_cli.teardown.left import Found, cluster_in, groups_of, in_azure, orphaned
 
 
@@ -41,7 +41,9 @@ def look(file: Path, subscription_id: str | None, endpoint: str | None) -> Found
 def _in_cluster(stack: Stack, existing: KubeconfigFile) -> Found:
     try:
         kept = {key for pool in stack.pools for key in pool.node_selector}
-        lives, left = left_in(existing.kubeconfig, kept, gpu_operator=not stack.gpu_operator_exists)
+        theirs = [GPU_OPERATOR] if stack.gpu_operator_exists else []
+        theirs += [NETWORK_OPERATOR] if stack.network is None else []
+        lives, left = left_in(existing.kubeconfig, kept, theirs=theirs)
     except NO_ANSWER as error:
         raise CommandError(f"the cluster cannot be read: {error}") from error
     return Found(where=f"the cluster {existing.server}", lives=lives, left=left)

@@ -32,11 +32,11 @@ _NOT_STARTED: Final = ("FailedCreatePodSandBox", "FailedPrepareDynamicResources"
 _TELLING: Final = ("FailedScheduling", "Scheduled", *_NOT_STARTED, "FailedCreate")
 """Reasons of the events that are read."""
 _CLUSTER_POLICY: Final = create_global_resource("nvidia.com", "v1", "ClusterPolicy", "clusterpolicies")
-_POLICIES: Final = (
+_NIC_POLICIES: Final = (
     create_global_resource("mellanox.com", "v1alpha1", "NicClusterPolicy", "nicclusterpolicies"),
     create_global_resource("mellanox.com", "v1alpha1", "NicNodePolicy", "nicnodepolicies"),
-    _CLUSTER_POLICY,
 )
+_POLICIES: Final = (*_NIC_POLICIES, _CLUSTER_POLICY)
 _DEVICE_CONFIG: Final = create_namespaced_resource("amd.com", "v1alpha1", "DeviceConfig", "deviceconfigs")
 _IPOIB_NETWORK: Final = create_global_resource("mellanox.com", "v1alpha1", "IPoIBNetwork", "ipoibnetworks")
 _IP_POOL: Final = create_namespaced_resource("nv-ipam.nvidia.com", "v1alpha1", "IPPool", "ippools")
@@ -85,7 +85,19 @@ def absent_kinds(
 
 def cluster_policies(kubeconfig: str, *, limit_seconds: float) -> tuple[list[Object], list[str]]:
     """The GPU Operator's policies, and why a cluster could not be asked within the limit."""
-    return _listed(kubeconfig, _CLUSTER_POLICY, limit_seconds)
+    found, unread = _listed(kubeconfig, _CLUSTER_POLICY, limit_seconds)
+    return [{"kind": _CLUSTER_POLICY.__name__, **policy} for policy in found], unread
+
+
+def nic_policies(kubeconfig: str, *, limit_seconds: float) -> tuple[list[Object], list[str]]:
+    """The Network Operator's policies, and why a cluster could not be asked within the limit."""
+    found: list[Object] = []
+    unread: list[str] = []
+    for kind in _NIC_POLICIES:
+        policies, reasons = _listed(kubeconfig, kind, limit_seconds)
+        found += [{"kind": kind.__name__, **policy} for policy in policies]
+        unread += reasons
+    return found, unread
 
 
 def nodes(kubeconfig: str, *, limit_seconds: float) -> tuple[list[Object], list[str]]:

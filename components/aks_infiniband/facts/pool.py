@@ -182,6 +182,18 @@ def repeated(names: Iterable[str]) -> dict[int, int]:
     return {index: before for index, before in places.items() if index != before}
 
 
+def tolerates(given: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
+    """Whether a toleration covers a taint, which is written as the toleration of it.
+
+    As core/v1 has it: an empty key with Exists is every taint, an empty effect every effect.
+    """
+    if given.get("effect") not in (None, "", taint["effect"]):
+        return False
+    if given.get("operator") == "Exists":
+        return given.get("key") in (None, "", taint["key"])
+    return (given.get("key"), given.get("value") or "") == (taint["key"], taint.get("value") or "")
+
+
 def tolerations(pools: Iterable[Pool]) -> list[Toleration]:
     """The tolerations of several pools. Each stands once, in the order of the pools."""
     found: list[Toleration] = []

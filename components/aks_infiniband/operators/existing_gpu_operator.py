@@ -1,33 +1,27 @@
 """A GPU Operator that somebody else keeps: nothing of it is made or changed; its ClusterPolicy is read and judged."""
 
-import asyncio
 import re
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import pulumi
 
 from aks_infiniband.access.looking import within_limit
-from aks_infiniband.facts.pool import Pool
+from aks_infiniband.facts.pool import Pool, tolerates
 from aks_infiniband.facts.releases import GPU_OPERATOR_CHART
+from aks_infiniband.operators import existing_policy
 from aks_infiniband.operators.container_toolkit import RUNTIME_CONFIG
+from aks_infiniband.operators.existing_policy import LOOK_SECONDS, Policy
 from aks_infiniband.operators.gpu_operator import AKS_RUNTIME_CLASS, device_plugin_owner, driver_owner, is_gpu_pool
 from aks_infiniband.operators.network_operator import PRESENT
 from aks_infiniband.resources.options import WaitArgs
 
-Policy = Mapping[str, Any]
-"""A ClusterPolicy of nvidia.com/v1."""
 MISSING: Final = (
     "the cluster has no ClusterPolicy, so no GPU Operator runs there: have it installed, or leave out "
     "aks-infiniband:gpuOperator.existing, and this program installs one"
 )
-_LOOK_SECONDS: Final = 30.0
-
-
-class GpuOperatorError(pulumi.RunError):
-    """A GPU Operator that does not suit the pools, or is not ready; the text says why, and what to do."""
 
 
 def followed(policies: Sequence[Policy]) -> Policy | None:
@@ -147,20 +141,11 @@ def _tolerations(name: str, spec: Mapping[str, Any], pools: Sequence[Pool]) -> I
     tolerations = (spec.get("daemonsets") or {}).get("tolerations") or []
     for pool in pools:
         for taint, wanted in zip(pool.taints, pool.tolerations, strict=True):
-            if wanted["effect"] != "PreferNoSchedule" and not any(_tolerates(each, wanted) for each in tolerations):
+            if wanted["effect"] != "PreferNoSchedule" and not any(tolerates(each, wanted) for each in tolerations):
                 yield (
                     f"ClusterPolicy {name} does not tolerate the taint {taint} of pool {pool.name}: "
                     "add it to daemonsets.tolerations"
                 )
-
-
-def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
-    """As core/v1 has it: an empty key with Exists is every taint, an empty effect every effect."""
-    if toleration.get("effect") not in (None, "", taint["effect"]):
-        return False
-    if toleration.get("operator") == "Exists":
-        return toleration.get("key") in (None, "", taint["key"])
-    return (toleration.get("key"), toleration.get("value") or "") == (taint["key"], taint.get("value") or "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,7 +164,7 @@ class ExistingGpuOperator(pulumi.ComponentResource):
     """
 
     ready: pulumi.Output[pulumi.Resource]
-    """For depends_on of what needs GPUs; fails with GpuOperatorError."""
+    """For depends_on of what needs GPUs; fails with PolicyError."""
 
     def __init__(self, name: str, *, args: ExistingGpuOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:ExistingGpuOperator", name, None, opts)
@@ -190,26 +175,28 @@ class ExistingGpuOperator(pulumi.ComponentResource):
     async def _wait(self, kubeconfig: str | None) -> pulumi.Resource:
         if kubeconfig is None or pulumi.runtime.is_dry_run():
             return self
-        begun, state = time.monotonic(), ""
-        while state != "ready":
-            policies = await within_limit(lambda: look(kubeconfig)[0], _LOOK_SECONDS)
-            policy = followed(policies or [])
-            state = str(((policy or {}).get("status") or {}).get("state") or "without a state")
-            if time.monotonic() - begun >= self._args.timeout_seconds and state != "ready":
-                raise GpuOperatorError(_late(policy, state, self._args.timeout_seconds))
-            if state != "ready":
-                await asyncio.sleep(self._args.poll_seconds)
-        nodes = await within_limit(lambda: nodes_of(kubeconfig), _LOOK_SECONDS)
-        for remark in remarks(policy or {}, self._args.pools, nodes or []):
+        (policy,) = await existing_policy.ready(
+            partial(_followed, kubeconfig),
+            missing=MISSING,
+            poll_seconds=self._args.poll_seconds,
+            timeout_seconds=self._args.timeout_seconds,
+        )
+        nodes = await within_limit(lambda: nodes_of(kubeconfig), LOOK_SECONDS)
+        for remark in remarks(policy, self._args.pools, nodes or []):
             pulumi.log.warn(remark, self)
         return self
+
+
+def _followed(kubeconfig: str) -> list[Policy]:
+    policy = followed(look(kubeconfig)[0])
+    return [] if policy is None else [policy]
 
 
 def look(kubeconfig: str) -> tuple[list[Policy], list[str]]:
     """The ClusterPolicies of a cluster, and why it could not be asked."""
     from aks_infiniband.diagnosis.collect import cluster_policies  # noqa: PLC0415  a client takes long to load
 
-    found, unread = cluster_policies(kubeconfig, limit_seconds=_LOOK_SECONDS)
+    found, unread = cluster_policies(kubeconfig, limit_seconds=LOOK_SECONDS)
     return list(found), unread
 
 
@@ -217,16 +204,4 @@ def nodes_of(kubeconfig: str) -> list[dict[str, Any]]:
     """The cluster's nodes; none where it cannot be asked."""
     from aks_infiniband.diagnosis.collect import nodes  # noqa: PLC0415  as above
 
-    return [dict(node) for node in nodes(kubeconfig, limit_seconds=_LOOK_SECONDS)[0]]
-
-
-def _late(policy: Policy | None, state: str, waited: float) -> str:
-    if policy is None:
-        return f"after {waited:g} s {MISSING}"
-    conditions = (policy.get("status") or {}).get("conditions") or []
-    said = "; ".join(str(found["message"]) for found in conditions if found.get("message"))
-    name = policy["metadata"]["name"]
-    return (
-        f"ClusterPolicy {name}, which somebody else keeps, is {state} after {waited:g} s, and must be ready. "
-        f"{said or 'It does not say why.'} Next: kubectl describe clusterpolicy {name}; then pulumi up"
-    )
+    return [dict(node) for node in nodes(kubeconfig, limit_seconds=LOOK_SECONDS)[0]]

@@ -33,6 +33,7 @@ COMPONENTS: Final[list[type[pulumi.ComponentResource]]] = [
     policies.IpoibNetwork,
     operators.GpuOperator,
     operators.ExistingGpuOperator,
+    policies.ExistingNetworkOperator,
     operators.DraDriver,
     amd.CertManager,
     amd.AmdGpuOperator,

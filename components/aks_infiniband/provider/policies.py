@@ -6,7 +6,7 @@ from typing import Any, NotRequired
 
 import pulumi
 
-from aks_infiniband.operators import ipoib, nic_policy
+from aks_infiniband.operators import existing_network_operator, ipoib, nic_policy
 from aks_infiniband.operators.release import OperatorOptions
 from aks_infiniband.provider.arguments import pools_of, taken
 from aks_infiniband.provider.enumerations import OperatorRelease
@@ -39,6 +39,29 @@ class NicClusterPolicy(nic_policy.NicClusterPolicy):
     def __init__(self, name: str, args: NicClusterPolicyInputs, opts: pulumi.ResourceOptions | None = None) -> None:
         given = taken(nic_policy.NicClusterPolicyArgs, args, policies=_policies(args))
         super().__init__(name, args=given, opts=opts)
+
+
+class ExistingNetworkOperatorInputs(NicClusterPolicyInputs):
+    """What an ExistingNetworkOperator takes: the same as the NicClusterPolicy. Without a kubeconfig nothing is looked
+    at.
+    """
+
+    poll_seconds: NotRequired[float]
+    """Seconds between two looks. Default: 10."""
+
+
+class ExistingNetworkOperator(existing_network_operator.ExistingNetworkOperator):
+    """A Network Operator that others keep, once its policies say ready. Nothing of it is made or changed."""
+
+    ready: pulumi.Output[Any]
+    """URN of this component, known once the policies are ready."""
+
+    def __init__(
+        self, name: str, args: ExistingNetworkOperatorInputs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        given = taken(existing_network_operator.ExistingNetworkOperatorArgs, args, policies=_policies(args))
+        super().__init__(name, args=given, opts=opts)
+        self.ready = self.ready.apply(lambda found: found.urn)
 
 
 class NicNodePolicyInputs(NicClusterPolicyInputs):

@@ -42,6 +42,8 @@ pkg/state/state_ipoib_network.go)."""
 _PATCH: Final = "Patch"
 """How the provider's types of changes to objects end that others make."""
 _INSTEAD: Final = {
+    metadata.NETWORK_OPERATOR_NAMESPACE: "aks-infiniband:networkOperator.existing",
+    "mellanox.com": "aks-infiniband:networkOperator.existing",
     metadata.GPU_OPERATOR_NAMESPACE: "aks-infiniband:gpuOperator.existing",
     "nvidia.com": "aks-infiniband:gpuOperator.existing",
     metadata.CERT_MANAGER_NAMESPACE: "aks-infiniband:certManager.existing",

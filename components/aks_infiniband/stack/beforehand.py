@@ -12,7 +12,7 @@ from aks_infiniband.access.looking import within_limit
 from aks_infiniband.diagnosis.view import labelled
 from aks_infiniband.facts.managed import managed_of
 from aks_infiniband.hosts.dranet_nodes import unsuitable
-from aks_infiniband.operators import existing_gpu_operator
+from aks_infiniband.operators import existing_gpu_operator, existing_network_operator
 from aks_infiniband.stack import image_owners
 from aks_infiniband.stack.stack import Stack
 from aks_infiniband.workload.pods import NAMESPACE
@@ -45,6 +45,8 @@ def looks(kubeconfig: str, stack: Stack) -> Iterator[Look]:
     wanted = [name for name in stack.namespaces if name != NAMESPACE]
     if wanted and not stack.create_namespaces:
         yield _namespaces(kubeconfig, wanted)
+    if stack.network is None:
+        yield _network_operator(kubeconfig, stack)
     if stack.gpu_operator_exists:
         yield _gpu_operator(kubeconfig, stack)
     if stack.existing:
@@ -72,6 +74,23 @@ def _namespaces(kubeconfig: str, wanted: Sequence[str]) -> Look:
         what="namespaces",
         found=f"the cluster has {', '.join(wanted)}",
         lacking=[lack] if missing and not unread else [],
+        unread=unread[0] if unread else None,
+    )
+
+
+def _network_operator(kubeconfig: str, stack: Stack) -> Look:
+    policies, nodes, unread = existing_network_operator.look(kubeconfig)
+    judge = existing_network_operator.Judge(
+        policies=policies,
+        nodes=nodes,
+        specs=stack.policies,
+        options=stack.network_options,
+        finds_gpus=stack.gpu is not None,
+    )
+    return Look(
+        what="Network Operator",
+        found="the policies that are there suit the pools",
+        lacking=[] if unread else list(judge.lacking()),
         unread=unread[0] if unread else None,
     )
 

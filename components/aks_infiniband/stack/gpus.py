@@ -58,9 +58,7 @@ def nvlink(ground: Ground) -> list[DraDriver]:
     return [DraDriver(f"{ground.name}-dra-driver", args=args, opts=ground.after())]
 
 
-def amd(
-    ground: Ground, *, discovery: Sequence[pulumi.Resource], network: Sequence[pulumi.Resource]
-) -> list[pulumi.Resource]:
+def amd(ground: Ground, *, discovery: Sequence[pulumi.Resource], network: Sequence[Ready]) -> list[pulumi.Resource]:
     """What GPUs of AMD are ready with.
 
     discovery: what brings Node Feature Discovery's definitions, of which AMD's chart makes a rule. network: what the

@@ -16,6 +16,7 @@ from aks_infiniband.hosts.toolkit_hardening import ToolkitHardening
 from aks_infiniband.light_check import LightCheck
 from aks_infiniband.observability import Observability
 from aks_infiniband.operators.driver_turns import DriverTurns
+from aks_infiniband.operators.existing_network_operator import ExistingNetworkOperator
 from aks_infiniband.operators.ipoib import IpoibNetwork
 from aks_infiniband.operators.network_operator import NetworkOperator
 from aks_infiniband.operators.nic_policy import NicClusterPolicy, NicNodePolicy
@@ -60,27 +61,31 @@ class RdmaSoftware(pulumi.ComponentResource):
         stack, kubeconfig, system = args.stack, args.kubeconfig, self._system()
         # Whose cluster it is stands there, so it comes before all else, and goes after it.
         self._opts = self._after(system[0])
+        # What waits by looking begins once the cluster has taken something of ours, and not where that is refused.
+        looked_at = pulumi.Output.all(kubeconfig, system[0].urn).apply(lambda both: str(both[0]))
         workloads, preparation = self._workloads(), stack.node_preparation(kubeconfig)
         # It restarts the kubelet, so it comes before every device plugin and every pod that holds a device.
         prepared = self._on_machines(NodePreparation, "node-preparation", preparation, system)
         turns = self._turns()
-        ground = gpus.Ground(name=name, stack=stack, kubeconfig=kubeconfig, after=self._after, machines=self._machines)
+        ground = gpus.Ground(name=name, stack=stack, kubeconfig=looked_at, after=self._after, machines=self._machines)
         owners = agreed(stack.pools, args.pools_ready, kubeconfig)
         # A preparation that only loads modules restarts no kubelet, and the GPUs' device plugin needs none of them.
         driven, releases = gpus.nvidia(ground, turns, *owners, *(prepared if stack.memlock else ()))
         driven += self._on_machines(PeermemLoader, "peermem", stack.peermem(kubeconfig), system)
         hardened = stack.toolkit_hardening(kubeconfig)
         driven += self._on_machines(ToolkitHardening, "toolkit-hardening", hardened, system)
-        network = NetworkOperator(f"{name}-network-operator", args=stack.network_operator(kubeconfig), opts=self._opts)
-        # Changes of the GPU Operator go first. Only an update waits for the upgrades of its drivers.
-        policy = NicClusterPolicy(
-            f"{name}-nic-cluster-policy",
-            args=replace(stack.cluster_policy(kubeconfig), turns=turns),
-            opts=self._after(network, *prepared, *releases, *owners),
-        )
-        node_policies = self._node_policies(policy, turns)
-        infiniband = [policy, *self._networks(policy, workloads)]
-        driven += gpus.amd(ground, discovery=[network], network=infiniband)
+        network = self._network_operator()
+        infiniband: list[pulumi.Input[pulumi.Resource]]
+        node_policies: Mapping[str, Sequence[pulumi.Resource]] = {}
+        theirs = stack.existing_network_operator(looked_at)
+        if theirs is None:
+            policy = self._cluster_policy(turns, [*network, *prepared, *releases, *owners])
+            node_policies = self._node_policies(policy, turns)
+            infiniband = [policy, *self._networks(policy, workloads)]
+        else:
+            awaited = ExistingNetworkOperator(f"{name}-network-operator", args=theirs, opts=self._after(*prepared))
+            infiniband = [awaited.ready]
+        driven += gpus.amd(ground, discovery=network, network=infiniband)
         infiniband += self._on_machines(Dranet, "dranet", stack.dranet(kubeconfig), [*system, *prepared])
         for pull in stack.image_pulls():  # after the preparation, which may restart containerd
             pull.run(name, namespace=metadata.SYSTEM_NAMESPACE, opts=self._after(*system, *prepared))
@@ -179,6 +184,20 @@ class RdmaSoftware(pulumi.ComponentResource):
             poll_seconds=waits.poll_seconds,
             stable_seconds=waits.stable_seconds,
             timeout_seconds=waits.timeout_seconds,
+        )
+
+    def _network_operator(self) -> list[pulumi.Resource]:
+        """The Network Operator; none if others keep one."""
+        wanted = self._args.stack.network_operator(self._args.kubeconfig)
+        name = f"{self._name}-network-operator"
+        return [] if wanted is None else [NetworkOperator(name, args=wanted, opts=self._opts)]
+
+    def _cluster_policy(self, turns: DriverTurns, after: Sequence[pulumi.Input[pulumi.Resource]]) -> NicClusterPolicy:
+        """Changes of the GPU Operator go first. Only an update waits for the upgrades of its drivers."""
+        return NicClusterPolicy(
+            f"{self._name}-nic-cluster-policy",
+            args=replace(self._args.stack.cluster_policy(self._args.kubeconfig), turns=turns),
+            opts=self._after(*after),
         )
 
     def _node_policies(self, policy: NicClusterPolicy, turns: DriverTurns) -> dict[str, list[NicNodePolicy]]:

@@ -59,6 +59,7 @@ class Resolution:
             registry=self._operators.registry,
             registry_credentials=self._credentials,
             network=operators.network,
+            network_options=operators.options,
             gpu=operators.gpu,
             dra=operators.dra,
             gpu_operator_exists=settings.gpu_operator.existing,

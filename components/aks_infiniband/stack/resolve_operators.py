@@ -56,9 +56,11 @@ class Operators:
         return OPERATOR_RELEASES[self.reading.settings.release]
 
     @cached_property
-    def network(self) -> Operator:
-        """The Network Operator."""
+    def network(self) -> Operator | None:
+        """The Network Operator; None if others keep one."""
         given = self.reading.settings.network_operator
+        if given.existing:
+            return None
         with _told("networkOperator"):
             people = charts.given_values(given.values_file, given.values, named="values_file" in given.model_fields_set)
             values = network_operator_values(

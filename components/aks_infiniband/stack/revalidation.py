@@ -25,7 +25,7 @@ def revalidate_when(
     nic_policy: Mapping[str, Any],
     policies: NicPolicySpecs,
     networks: Sequence[Network],
-    network: Operator,
+    network: Operator | None,
     gpu: Operator | None,
     amd: Operator | None,
 ) -> dict[str, Any]:
@@ -39,7 +39,9 @@ def revalidate_when(
         # A driver that moves from one policy to another is loaded anew.
         "driverOfItsOwn": "ofedDriver" in policies.nodes.get(pool.name, {}),
         "networks": {each.name: str(each.subnet) for each in networks if resolved in each.pools},
-        "networkOperator": {"chart": asdict(network.chart), "values": network.given},
+        "networkOperator": (
+            "of somebody else" if network is None else {"chart": asdict(network.chart), "values": network.given}
+        ),
         "nodePreparation": settings.network_operator.node_preparation,
         "machines": {
             **pool.given.model_dump(mode="json", exclude=_SAME_MACHINES),

@@ -22,10 +22,12 @@ from aks_infiniband.operators.charts import ChartSource
 from aks_infiniband.operators.device_config import DeviceConfigArgs
 from aks_infiniband.operators.dra_driver import DraDriverArgs
 from aks_infiniband.operators.existing_gpu_operator import ExistingGpuOperatorArgs
+from aks_infiniband.operators.existing_network_operator import ExistingNetworkOperatorArgs
 from aks_infiniband.operators.gpu_operator import GpuOperatorArgs
 from aks_infiniband.operators.ipoib import IpoibNetworkArgs, Network
 from aks_infiniband.operators.network_operator import NetworkOperatorArgs
 from aks_infiniband.operators.nic_policy import NicClusterPolicyArgs, NicNodePolicyArgs, NicPolicySpecs
+from aks_infiniband.operators.release import OperatorOptions
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.resources.options import Waits
 from aks_infiniband.resources.registry import Registry
@@ -69,8 +71,10 @@ class Stack:
     """Where images come from."""
     registry_credentials: pulumi.Input[str] | None
     """A docker config (JSON) with which images are pulled; None where the registry asks for none."""
-    network: Operator
-    """The Network Operator."""
+    network: Operator | None
+    """The Network Operator; None if others keep one."""
+    network_options: OperatorOptions
+    """What it does alike for all pools."""
     gpu: Operator | None
     """The GPU Operator; None where no pool has GPUs that it manages, and where somebody else keeps one."""
     dra: Operator | None
@@ -121,9 +125,16 @@ class Stack:
         """The kubeconfig of a cluster that exists already; None for a cluster that is made."""
         return self.cluster if isinstance(self.cluster, KubeconfigFile) else None
 
-    def network_operator(self, kubeconfig: Kubeconfig) -> NetworkOperatorArgs:
-        """For a NetworkOperator."""
+    def network_operator(self, kubeconfig: Kubeconfig) -> NetworkOperatorArgs | None:
+        """For a NetworkOperator; None if others keep one."""
+        if self.network is None:
+            return None
         return NetworkOperatorArgs(**self._operator(self.network, kubeconfig), release=self.release)
+
+    def existing_network_operator(self, kubeconfig: Kubeconfig) -> ExistingNetworkOperatorArgs | None:
+        """For an ExistingNetworkOperator; None if no others keep one."""
+        wait = {"poll_seconds": self.waits.poll_seconds, **self._wait(kubeconfig)}
+        return ExistingNetworkOperatorArgs(policies=self.policies, **wait) if self.network is None else None
 
     def gpu_operator(self, kubeconfig: Kubeconfig) -> GpuOperatorArgs | None:
         """For a GpuOperator; None where there is nothing for it to do."""

@@ -27,6 +27,7 @@ THEIRS: Final = (
     "NicClusterPolicy nic-cluster-policy (made by kubectl-client-side-apply)",
     "ClusterPolicy cluster-policy (made by Helm release gpu-operator/gpu-operator)",
     "set aks-infiniband:gpuOperator.existing: true",
+    "set aks-infiniband:networkOperator.existing: true",
 )
 
 
@@ -102,4 +103,30 @@ def test_a_destroy_after_a_kill_leaves_every_pod(stack: Stack) -> None:
         rehearsal.recover(engine)
         destroyed = run(engine, "destroy")
     assert destroyed.succeeded, destroyed.said
+    assert in_cluster(stack, STACK) == before
+
+
+@pytest.mark.long
+def test_with_both_operators_kept_by_others_a_kill_and_a_destroy_leave_every_pod_and_the_pool_passes(
+    stack: Stack,
+) -> None:
+    """The last of the module: it changes the stack file."""
+    before, rehearsal = in_cluster(stack, STACK), stack.rehearsal
+    operators = {"existing": True}
+    stack.settings(networkOperator={**operators, "nodePreparation": True}, gpuOperator=operators)
+    engine = rehearsal.engine()
+    with the_only_command(rehearsal.run):
+        under_way = engine.run("up", "--yes", "--skip-preview")
+        eventually(lambda: "aks-infiniband-system" in in_cluster(stack, STACK), seconds=120)
+        under_way.process.kill()
+        under_way.process.wait()
+        rehearsal.recover(engine)
+        destroyed = run(engine, "destroy")
+    assert destroyed.succeeded, destroyed.said
+    assert in_cluster(stack, STACK) == before
+    up = stack.up()
+    assert up.succeeded, up.said
+    assert stack.verdicts() == {"ndh100": "pass"}
+    assert stack.up().changed == {}
+    assert stack.destroy().succeeded
     assert in_cluster(stack, STACK) == before

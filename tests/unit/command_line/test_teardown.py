@@ -18,7 +18,7 @@ from aks_infiniband_cli.main import main
 from aks_infiniband_cli.rollout.hold import MARK as HELD
 from aks_infiniband_cli.stack_file import configuration_of, stack_of
 from aks_infiniband_cli.teardown import leftovers
-from aks_infiniband_cli.teardown.cluster import left_in
+from aks_infiniband_cli.teardown.cluster import GPU_OPERATOR, left_in
 from aks_infiniband_cli.teardown.left import Group, groups_of, in_azure, in_cluster
 from azure.core.exceptions import ClientAuthenticationError
 
@@ -287,7 +287,7 @@ def test_in_somebody_elses_cluster_what_the_operators_left_is_named_and_nothing_
 
 
 def test_what_belongs_to_somebody_elses_gpu_operator_is_not_left_over(api: str) -> None:
-    found = [orphan.what for orphan in left_in(api, kept=(), gpu_operator=False)[1]]
+    found = [orphan.what for orphan in left_in(api, kept=(), theirs=[GPU_OPERATOR])[1]]
     assert [what for what in found if "gpu-operator" in what or "nvidia.com/gpu" in what or "labels" in what] == []
     assert any("NicClusterPolicy" in what for what in found)
 

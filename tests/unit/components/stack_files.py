@@ -8,6 +8,7 @@ import pytest
 from aks_infiniband import SettingsError, Stack, load
 from aks_infiniband.azure.machines import OrdinaryPool
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
+from aks_infiniband.stack.stack import Operator
 
 GOOD = {
     "azure-native:location": "southcentralus",
@@ -80,3 +81,9 @@ def made(stack: Stack) -> AzureClusterArgs:
 def machines(stack: Stack) -> dict[str, OrdinaryPool]:
     """What Azure is asked for, by pool."""
     return {pool.name: asked for pool, asked in made(stack).pools}
+
+
+def network_of(stack: Stack) -> Operator:
+    """The Network Operator of a stack that installs one."""
+    assert stack.network is not None
+    return stack.network

@@ -119,7 +119,10 @@ def test_what_an_earlier_update_of_the_stack_has_made_is_gone_on_with(deploy: De
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (kept_by("lab/other"), r"(?s)Namespace network-operator \(made by stack lab/other\).*give the stack another"),
+        (
+            kept_by("lab/other"),
+            r"(?s)Namespace network-operator \(made by stack lab/other\).*networkOperator.existing: true",
+        ),
         (
             {**OURS, **by("pulumi-kubernetes-1a2b3c4d")},
             r"kubectl annotate namespace network-operator aks-infiniband/stack=aks-infiniband/dev; else",
@@ -137,11 +140,12 @@ def test_what_another_stack_or_an_unknown_one_has_made_is_not_taken(
 @pytest.mark.parametrize("preview", [True, False])
 def test_a_component_alone_refuses_too(deploy: Deploy, server: Server, preview: bool) -> None:
     server.objects = {f"{NAMESPACES}/network-operator": by("helm")}
-    given = stack_in(server.kubeconfig)
+    wanted = stack_in(server.kubeconfig).network_operator(server.kubeconfig)
+    assert wanted is not None
 
     def program() -> None:
         opts = pulumi.ResourceOptions(provider=kubernetes.Provider("lab", kubeconfig=server.kubeconfig))
-        NetworkOperator("alone", args=given.network_operator(server.kubeconfig), opts=opts)
+        NetworkOperator("alone", args=wanted, opts=opts)
 
     with pytest.raises(Exception, match=r"Namespace network-operator \(made by helm\)"):
         deploy(program, preview=preview, hooks=True)

@@ -9,7 +9,7 @@ from aks_infiniband.operators.network_operator import network_operator_values
 from aks_infiniband.resources.registry import PULL_SECRET
 
 from tests.some_pools import H100, HBV4
-from tests.unit.components.stack_files import existing
+from tests.unit.components.stack_files import existing, network_of
 
 KUBECONFIG = "kubeconfig"
 ND = {"name": "ndh100", "vmSize": H100, "count": 2}
@@ -104,18 +104,18 @@ def test_the_registry_of_the_settings_is_everybodys() -> None:
     assert gpu is not None
     for registry in (stack.registry, preparation.registry, loader.registry):
         assert (registry.images, registry.pull_secret) == ("acr.example/mirror", PULL_SECRET)
-    assert stack.network.values == network_operator_values(stack.pools, registry=stack.registry)
+    assert network_of(stack).values == network_operator_values(stack.pools, registry=stack.registry)
     assert gpu.values["operator"]["repository"] == "acr.example/mirror/nvidia"
     assert stack.policies.cluster["ofedDriver"]["repository"] == "acr.example/mirror/nvidia/mellanox"
-    assert stack.network.chart.name == "oci://acr.example/charts/network-operator"
+    assert network_of(stack).chart.name == "oci://acr.example/charts/network-operator"
     assert gpu.chart.name == "oci://acr.example/charts/gpu-operator"
     assert configured().registry.pull_secret is None
 
 
 def test_an_existing_clusters_operators_run_where_its_settings_say() -> None:
     whole = existing({**ND, "nodeSelector": {"pool": "ndh100"}})
-    assert "affinity" in load(whole).network.values["operator"]
+    assert "affinity" in network_of(load(whole)).values["operator"]
     whole["aks-infiniband:existingCluster"]["systemNodeSelector"] = {"role": "system"}
-    assert load(whole).network.values["operator"]["nodeSelector"] == {"role": "system"}
-    made = configured().network.values["operator"]
+    assert network_of(load(whole)).values["operator"]["nodeSelector"] == {"role": "system"}
+    made = network_of(configured()).values["operator"]
     assert made["nodeSelector"] == {"kubernetes.azure.com/mode": "system"}

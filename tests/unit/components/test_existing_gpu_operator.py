@@ -10,11 +10,11 @@ from aks_infiniband.operators import existing_gpu_operator
 from aks_infiniband.operators.existing_gpu_operator import (
     ExistingGpuOperator,
     ExistingGpuOperatorArgs,
-    GpuOperatorError,
     followed,
     remarks,
     unsuitable,
 )
+from aks_infiniband.operators.existing_policy import PolicyError
 from aks_infiniband.operators.gpu_operator import gpu_operator_values
 
 from declared.pulumi_mocks import Deploy
@@ -30,6 +30,7 @@ SPEC: Mapping[str, Any] = {"driver": {"enabled": True, "rdma": {"enabled": True}
 def policy(spec: Mapping[str, Any] = SPEC, state: str = "ready", **metadata: Any) -> dict[str, Any]:
     labels = {"app.kubernetes.io/version": "v26.3.3"}
     return {
+        "kind": "ClusterPolicy",
         "metadata": {"name": "cluster-policy", "labels": labels, **metadata},
         "spec": dict(spec),
         "status": {"state": state, "conditions": [{"type": "Error", "message": "operands not ready: driver"}]},
@@ -178,9 +179,9 @@ def test_the_policy_is_waited_for(deploy: Deploy, monkeypatch: pytest.MonkeyPatc
 def test_a_policy_that_does_not_get_ready_fails_with_what_it_says(
     deploy: Deploy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(GpuOperatorError, match=r"is notReady after 0 s.*operands not ready: driver.*kubectl describe"):
+    with pytest.raises(PolicyError, match=r"is notReady after 0 s.*operands not ready: driver.*kubectl describe"):
         waited(deploy, monkeypatch, [policy(state="notReady")], timeout=0)
-    with pytest.raises(GpuOperatorError, match="no ClusterPolicy"):
+    with pytest.raises(PolicyError, match="no ClusterPolicy"):
         waited(deploy, monkeypatch, [], timeout=0)
 
 

@@ -11,6 +11,8 @@ from aks_infiniband.stack.settings.mistakes import SettingsError
 from aks_infiniband.stack.stack import Stack
 from aks_infiniband_cli.preflight.chart_images import gpu_driver, not_known, of_charts
 
+from tests.unit.components.stack_files import network_of
+
 POOL = {"name": "a100", "vmSize": "Standard_ND96asr_v4", "count": 2}
 
 
@@ -21,7 +23,7 @@ def stack(**settings: Any) -> Stack:
 
 def test_a_release_brings_the_charts_the_parts_and_the_drivers_of_both_operators() -> None:
     made = stack(release="26.7")
-    assert (made.network.chart.version, made.gpu and made.gpu.chart.version) == ("26.7.0", "v26.7.0")
+    assert (network_of(made).chart.version, made.gpu and made.gpu.chart.version) == ("26.7.0", "v26.7.0")
     assert made.policies.cluster["ofedDriver"]["version"] == "doca3.5.0-26.07-0.7.7.0-1"
     assert made.policies.cluster["rdmaSharedDevicePlugin"]["version"] == "network-operator-v26.7.0"
     assert gpu_driver(made) == "nvcr.io/nvidia/driver:595.91.07"
@@ -37,7 +39,7 @@ def test_policies_alone_take_a_release_too() -> None:
 def test_who_names_no_release_keeps_what_there_was() -> None:
     made = stack()
     assert made.release is DEFAULT_RELEASE
-    assert (made.network.chart.version, made.gpu and made.gpu.chart.version) == ("26.4.1", "v26.3.3")
+    assert (network_of(made).chart.version, made.gpu and made.gpu.chart.version) == ("26.4.1", "v26.3.3")
     assert made.policies.cluster["ofedDriver"]["version"] == "doca3.4.1-26.04-1.1.0.0-1"
 
 
@@ -87,7 +89,7 @@ def test_a_kubernetes_that_the_charts_of_a_release_refuse_is_refused_before() ->
 
 def test_a_version_of_a_chart_alone_may_be_any() -> None:
     made = stack(networkOperator={"chart": {"version": "26.7.1"}})
-    assert made.network.chart.version == "26.7.1"
+    assert network_of(made).chart.version == "26.7.1"
     assert [line.check for line in not_known(made)] == ["images of the Network Operator's chart"]
 
 

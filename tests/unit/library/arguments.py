@@ -61,6 +61,7 @@ _GIVEN: Mapping[str, Callable[[], dict[str, Any]]] = {
         "timeout_seconds": SECONDS,
     },
     "ExistingGpuOperator": lambda: {"pools": [pool()]},
+    "ExistingNetworkOperator": lambda: {"policies": nic_policy_specs([pool()])},
     "FeatureAbsence": dict,
     "FeatureRegistration": lambda: {"location": "southcentralus", "waits": Waits(poll_seconds=0.1, timeout_seconds=5)},
     "GpuOperator": lambda: {"pools": [pool()], "timeout_seconds": SECONDS},

@@ -34,6 +34,8 @@ def test_the_public_names_are_these() -> None:
         "DriverUpgrade",
         "ExistingGpuOperator",
         "ExistingGpuOperatorArgs",
+        "ExistingNetworkOperator",
+        "ExistingNetworkOperatorArgs",
         "FeatureAbsence",
         "FeatureAbsenceArgs",
         "FeatureRegistration",

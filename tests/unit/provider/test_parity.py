@@ -13,7 +13,7 @@ from tests.unit.provider.provider_process import construct, declared, resources
 
 OF_ITS_OWN = {"RdmaCluster"}
 """Whose settings `test_constructs` gives."""
-PREVIEW = {"ExistingGpuOperator"}
+PREVIEW = {"ExistingGpuOperator", "ExistingNetworkOperator"}
 """What asks a cluster in `up`."""
 
 

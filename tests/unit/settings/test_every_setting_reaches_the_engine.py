@@ -17,7 +17,8 @@ from typing import Any, Final
 import pytest
 import yaml
 from aks_infiniband import RdmaCluster, RdmaClusterArgs, SettingsError, Stack, load
-from aks_infiniband.operators import existing_gpu_operator
+from aks_infiniband.operators import existing_gpu_operator, existing_network_operator
+from aks_infiniband.operators.nic_policy import POLICY_NAME
 from aks_infiniband.stack.settings.mistakes import model_in
 from aks_infiniband.stack.settings.model import Settings
 from pydantic import BaseModel
@@ -205,8 +206,8 @@ _WITHOUT: Final[dict[str, str]] = {}
 
 @pytest.fixture
 def asked(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> Callable[[Configuration], str]:
-    """Everything that the engine is asked for by a stack file, if kubelogin is on the PATH, and the GPU Operator of an
-    existing cluster is ready.
+    """Everything that the engine is asked for by a stack file, if kubelogin is on the PATH, and the operators of an
+    existing cluster suit it and are ready.
     """
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/local/bin/{name}")
     spec = {
@@ -214,7 +215,8 @@ def asked(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> Callable[[Configur
         "toolkit": {"enabled": True},
         "daemonsets": {"tolerations": [{"operator": "Exists"}]},
     }
-    ready = {"metadata": {"name": "cluster-policy"}, "spec": spec, "status": {"state": "ready"}}
+    state = {"status": {"state": "ready"}}
+    ready = {"kind": "ClusterPolicy", "metadata": {"name": "cluster-policy"}, "spec": spec, **state}
     monkeypatch.setattr(existing_gpu_operator, "look", lambda _: ([ready], []))
     monkeypatch.setattr(existing_gpu_operator, "nodes_of", lambda _: [])
 
@@ -223,7 +225,10 @@ def asked(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> Callable[[Configur
 
     def run(configuration: Configuration) -> str:
         def program() -> Any:
-            cluster = RdmaCluster("rdma", args=RdmaClusterArgs(stack=load(configuration)))
+            whole = load(configuration)
+            nics = {"kind": "NicClusterPolicy", "metadata": {"name": POLICY_NAME}, "spec": whole.policies.cluster}
+            monkeypatch.setattr(existing_network_operator, "look", lambda _: ([{**nics, **state}], [], []))
+            cluster = RdmaCluster("rdma", args=RdmaClusterArgs(stack=whole))
             return cluster.pools, cluster.sample_jobs
 
         feature = all(pool.size.placement_feature for pool in load(configuration).pools)

@@ -51,6 +51,11 @@ class IpoibSettings(Section):
 class NetworkOperatorSettings(_OperatorSettings):
     """NVIDIA Network Operator."""
 
+    existing: bool = Field(default=False, strict=True)
+    """Whether an existing cluster has a Network Operator, with its Node Feature Discovery, that others keep. Then none
+    is installed, and no policy is made. The policies that are there, and the labels of the nodes, are read: if they do
+    not suit the pools, nothing is made, and `up` names what is missing with the object to apply. mode and driver then
+    say what the cluster has."""
     mode: Mode = "rdma-shared"
     """How pods get InfiniBand. rdma-shared: up to 63 pods of a node share all its HCAs. sriov: a pod holds HCAs for
     itself. ipoib: rdma-shared, and a network interface net1 for programs that speak TCP/IP only. dra: a pod claims HCAs

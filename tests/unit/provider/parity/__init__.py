@@ -26,6 +26,7 @@ ARGUMENTS_FOR_PYTHON: Final[Mapping[str, set[str]]] = {
 }
 """Arguments that they do not get; the page says why."""
 MADE_OF_INPUTS: Final[Mapping[str, set[str]]] = {
+    "ExistingNetworkOperator": {"policies"},
     "NicClusterPolicy": {"policies"},
     "NicNodePolicy": {"policies"},
     "DeviceConfig": {"options"},

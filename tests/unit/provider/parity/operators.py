@@ -117,6 +117,17 @@ TWICE: Final[dict[str, Any]] = {
         {"pools": [ND[0]], **WAIT[0], "pollSeconds": 0.5},
         lambda: {"pools": [ND[1]], **WAIT[1], "poll_seconds": 0.5},
     ),
+    "ExistingNetworkOperator": (
+        {
+            "pools": [SRIOV[0], HB[0]],
+            "release": "26.7",
+            **_OPTIONS[0],
+            "registry": MIRROR[0],
+            **WAIT[0],
+            "pollSeconds": 0.5,
+        },
+        lambda: {"policies": _POLICIES, **WAIT[1], "poll_seconds": 0.5},
+    ),
     "NicClusterPolicy": (
         {"pools": [SRIOV[0], HB[0]], "release": "26.7", **_OPTIONS[0], "registry": MIRROR[0], **WAIT[0]},
         lambda: {"policies": _POLICIES, **WAIT[1]},

@@ -16,6 +16,7 @@ from aks_infiniband.stack.settings.consistency import (
     gpus,
     images,
     machines,
+    network_operator,
     networks,
     pools,
     releases,
@@ -27,8 +28,8 @@ from aks_infiniband.stack.settings.mistakes import Mistake
 from aks_infiniband.stack.settings.reading import Reading
 
 _TOPICS = (
-    *(cluster, releases, networks, pools, machines, images, gpus, gpu_operator, amd_gpu_operator, claims),
-    *(scheduling, validation, versions),
+    *(cluster, releases, networks, pools, machines, images, gpus, network_operator, gpu_operator, amd_gpu_operator),
+    *(claims, scheduling, validation, versions),
 )
 
 

@@ -1,0 +1,311 @@
+"""A Network Operator that somebody else keeps: nothing of it is made or changed. Its policies, and what the cluster's
+Node Feature Discovery says of the nodes, are read and judged against what the pools need.
+"""
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import pulumi
+
+from aks_infiniband.facts.modes import RDMA_SHARED_RESOURCE, SRIOV_RESOURCE
+from aks_infiniband.facts.pool import Pool, tolerates
+from aks_infiniband.operators import existing_policy
+from aks_infiniband.operators.existing_policy import LOOK_SECONDS, Policy
+from aks_infiniband.operators.gpu_operator import is_gpu_pool
+from aks_infiniband.operators.network_operator import PRESENT, RULE_NAME, node_feature_rule_spec
+from aks_infiniband.operators.nic_policy import POLICY_NAME, NicPolicySpecs, pool_sections
+from aks_infiniband.operators.release import DEFAULTS, OperatorOptions
+from aks_infiniband.resources.options import WaitArgs
+
+Node = Mapping[str, Any]
+Lack = tuple[str, str]
+"""What is not as the pools need it, and what to do."""
+MISSING: Final = (
+    "the cluster has no NicClusterPolicy, so no Network Operator serves its nodes: have it made, or leave out "
+    "aks-infiniband:networkOperator.existing, and this program installs one"
+)
+_KIND: Final = "NicClusterPolicy"
+_API: Final = "mellanox.com/v1alpha1"
+_DRIVER: Final = "ofedDriver"
+_SHARED, _WHOLE = "rdmaSharedDevicePlugin", "sriovDevicePlugin"
+_DEFAULT_PREFIX: Final = {_SHARED: "rdma", _WHOLE: "nvidia.com"}
+"""Of the plugins' resources (k8s-rdma-shared-dev-plugin, README; Network Operator v26.4.1, manifests/state-sriov-
+device-plugin)."""
+_RESOURCE: Final = {_SHARED: RDMA_SHARED_RESOURCE, _WHOLE: SRIOV_RESOURCE}
+_LIST: Final = {_SHARED: "configList", _WHOLE: "resourceList"}
+_GPU_PRESENT: Final = {"feature.node.kubernetes.io/pci-10de.present": "true"}
+"""The label by which the GPU Operator knows a node with GPUs."""
+_MOST_NAMES: Final = 3
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judge:
+    """What a cluster has, and what its pools need."""
+
+    policies: Sequence[Policy]
+    """NicClusterPolicies and NicNodePolicies."""
+    nodes: Sequence[Node]
+    """The cluster's."""
+    specs: NicPolicySpecs
+    """What this program would make."""
+    options: OperatorOptions = DEFAULTS
+    """With which it would make it."""
+    finds_gpus: bool = False
+    """Whether this program installs the GPU Operator, which needs the discovery's label of the GPUs."""
+
+    def lacking(self) -> Iterator[Lack]:
+        """What keeps the pools' pods from their HCAs, with the object that the operator's owner may apply."""
+        yield from self._labels()
+        if self._cluster_policy is None:
+            yield MISSING, f"{_applied(_KIND, _API, POLICY_NAME, self.specs.cluster)}, once the operator is there"
+            return
+        for pool in self.specs.pools:
+            yield from self._driver(pool)
+            for plugin in (_SHARED, _WHOLE):
+                yield from self._plugin(pool, plugin)
+            yield from self._reached(pool)
+
+    def serving(self) -> list[Policy]:
+        """The policies that the pools' nodes need, which must be ready."""
+        own = [found for found in self.policies if any(self._selects(found, pool) for pool in self.specs.pools)]
+        return own if self._cluster_policy is not None else []
+
+    @property
+    def _cluster_policy(self) -> Policy | None:
+        named = [found for found in self.policies if _is_cluster_policy(found)]
+        return next((found for found in named if found["metadata"]["name"] == POLICY_NAME), None)
+
+    def _of(self, pool: Pool) -> list[Node]:
+        return [node for node in self.nodes if pool.node_selector.items() <= _labels(node).items()]
+
+    def _common_labels(self, pool: Pool) -> Mapping[str, str]:
+        """Labels of all nodes of a pool; those that the stack file names if none is there."""
+        items = [set(_labels(node).items()) for node in self._of(pool)]
+        return dict(set.intersection(*items)) if items else pool.node_selector
+
+    def _selects(self, policy: Policy, pool: Pool) -> bool:
+        if _is_cluster_policy(policy):
+            return bool(policy["metadata"]["name"] == POLICY_NAME)
+        wanted = (policy.get("spec") or {}).get("nodeSelector") or {}
+        return bool(wanted.items() <= self._common_labels(pool).items())
+
+    def _holder(self, pool: Pool, section: str) -> Policy | None:
+        """The policy that has a section for a pool's nodes."""
+        own = [found for found in self.policies if self._selects(found, pool)]
+        return next((found for found in own if (found.get("spec") or {}).get(section) is not None), None)
+
+    def _labels(self) -> Iterator[Lack]:
+        for pool in self.specs.pools:
+            if names := _without(self._of(pool), PRESENT):
+                label = "=".join(*PRESENT.items())
+                yield (
+                    f"nodes of pool {pool.name} lack the label {label}, by which the operator knows them: {names}",
+                    _applied(
+                        "NodeFeatureRule",
+                        "nfd.k8s-sigs.io/v1alpha1",
+                        RULE_NAME,
+                        node_feature_rule_spec(self.specs.pools),
+                    ),
+                )
+            if self.finds_gpus and is_gpu_pool(pool) and (names := _without(self._of(pool), _GPU_PRESENT)):
+                yield (
+                    f"nodes of pool {pool.name} lack the label {'='.join(*_GPU_PRESENT.items())}, by which the GPU "
+                    f"Operator knows them: {names}",
+                    "in the values of the chart that brought Node Feature Discovery, set "
+                    "node-feature-discovery.worker.config.sources.pci to {deviceClassWhitelist: ['0300', '0302'], "
+                    "deviceLabelFields: [vendor]}",
+                )
+
+    def _driver(self, pool: Pool) -> Iterator[Lack]:
+        holder, wanted = self._holder(pool, _DRIVER), pool.nic_driver == "doca-ofed"
+        if wanted and holder is None:
+            section = {_DRIVER: pool_sections(pool, self.options)[_DRIVER]}
+            yield (
+                f"no policy has {_DRIVER} for pool {pool.name}, whose driver is doca-ofed",
+                f"{_patched(_KIND, POLICY_NAME, section)}, which reloads the driver on nodes that are in use; or set "
+                "aks-infiniband:networkOperator.driver: inbox",
+            )
+        if holder is not None and not wanted:
+            yield (
+                f"{_name(holder)} has {_DRIVER}, and the driver of pool {pool.name} is inbox",
+                "set aks-infiniband:networkOperator.driver: doca-ofed",
+            )
+
+    def _plugin(self, pool: Pool, plugin: str) -> Iterator[Lack]:
+        wanted = pool_sections(pool, self.options).get(plugin)
+        holder, resource = self._holder(pool, plugin), _RESOURCE[plugin]
+        if wanted is None:
+            if holder is not None and pool.mode != "driver-only":
+                yield (
+                    f"{_name(holder)} has {plugin}, which hands out the HCAs of pool {pool.name} a second time: its "
+                    f"mode is {pool.mode}",
+                    "set aks-infiniband:networkOperator.mode to what the cluster has, rdma-shared or sriov",
+                )
+            return
+        if holder is None:
+            yield (
+                f"no policy has {plugin}, which offers {resource} to pods of pool {pool.name}",
+                _patched(_KIND, POLICY_NAME, {plugin: wanted}),
+            )
+            return
+        given = (holder["spec"][plugin] or {}).get("config") or ""
+        try:
+            entries = list(json.loads(given)[_LIST[plugin]])
+            offered = [_offered(entry, plugin) for entry in entries]
+        except (ValueError, LookupError, TypeError, AttributeError):
+            entries, offered = [], []
+        if resource not in offered:
+            own = json.loads(wanted["config"])[_LIST[plugin]]
+            config = json.dumps({_LIST[plugin]: [*own, *entries]})
+            yield (
+                f"{_name(holder)} offers {', '.join(offered) or 'no resource that can be read'} by its {plugin}; pods "
+                f"of pool {pool.name} ask for {resource}",
+                _patched(_kind(holder), holder["metadata"]["name"], {plugin: {"config": config}}),
+            )
+
+    def _reached(self, pool: Pool) -> Iterator[Lack]:
+        """Whether the pods of the policies' DaemonSets run on the pool's nodes."""
+        for section in pool_sections(pool, self.options):
+            holder = self._holder(pool, section)
+            if holder is None:
+                continue
+            spec = holder["spec"]
+            given = list(spec.get("tolerations") or [])
+            needed = [
+                each
+                for each in pool.tolerations
+                if each["effect"] != "PreferNoSchedule" and not any(tolerates(had, each) for had in given)
+            ]
+            if needed:
+                taints = ", ".join(f"{each['key']}={each.get('value', '')}:{each['effect']}" for each in needed)
+                yield (
+                    f"{_name(holder)} does not tolerate the taint {taints} of pool {pool.name}",
+                    _patched(_kind(holder), holder["metadata"]["name"], {"tolerations": [*given, *needed]}),
+                )
+            terms = _terms(spec.get("nodeAffinity"))
+            left = [
+                _node_name(node) for node in self._of(pool) if terms and not any(_fits(term, node) for term in terms)
+            ]
+            if left:
+                yield (
+                    f"the nodeAffinity of {_name(holder)} leaves out nodes of pool {pool.name}: {_few(left)}",
+                    f"kubectl edit {_kind(holder).lower()} {holder['metadata']['name']}: add a nodeSelectorTerm for "
+                    f"{', '.join('='.join(pair) for pair in pool.node_selector.items())}",
+                )
+
+
+def _is_cluster_policy(policy: Policy) -> bool:
+    return _kind(policy) == _KIND
+
+
+def _kind(policy: Policy) -> str:
+    return str(policy.get("kind") or _KIND)
+
+
+def _name(policy: Policy) -> str:
+    return f"{_kind(policy)} {policy['metadata']['name']}"
+
+
+def _node_name(node: Node) -> str:
+    return str(node["metadata"]["name"])
+
+
+def _labels(node: Node) -> Mapping[str, str]:
+    return node["metadata"].get("labels") or {}
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"{', '.join(names[:_MOST_NAMES])}{more}"
+
+
+def _without(nodes: Sequence[Node], label: Mapping[str, str]) -> str:
+    """The nodes that lack a label, in words; empty if all have it."""
+    return _few([_node_name(node) for node in nodes if not label.items() <= _labels(node).items()])
+
+
+def _offered(entry: Mapping[str, Any], plugin: str) -> str:
+    return f"{entry.get('resourcePrefix') or _DEFAULT_PREFIX[plugin]}/{entry['resourceName']}"
+
+
+def _terms(affinity: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+    required = (affinity or {}).get("requiredDuringSchedulingIgnoredDuringExecution") or {}
+    return list(required.get("nodeSelectorTerms") or [])
+
+
+def _fits(term: Mapping[str, Any], node: Node) -> bool:
+    """Whether a node has the labels of a nodeSelectorTerm of core/v1. Fields and comparisons are taken to fit."""
+    labels = _labels(node)
+    for wanted in term.get("matchExpressions") or []:
+        has, values = wanted["key"] in labels, wanted.get("values") or []
+        fits = {
+            "In": has and labels.get(wanted["key"]) in values,
+            "NotIn": labels.get(wanted["key"]) not in values,
+            "Exists": has,
+            "DoesNotExist": not has,
+        }
+        if not fits.get(wanted["operator"], True):
+            return False
+    return True
+
+
+def _applied(kind: str, api: str, name: str, spec: Mapping[str, Any]) -> str:
+    document = {"apiVersion": api, "kind": kind, "metadata": {"name": name}, "spec": spec}
+    return f"echo {shlex.quote(json.dumps(document))} | kubectl apply --filename -"
+
+
+def _patched(kind: str, name: str, spec: Mapping[str, Any]) -> str:
+    return f"kubectl patch {kind.lower()} {name} --type merge --patch {shlex.quote(json.dumps({'spec': spec}))}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExistingNetworkOperatorArgs(WaitArgs):
+    """What an ExistingNetworkOperator takes. Without a kubeconfig nothing is looked at."""
+
+    policies: NicPolicySpecs
+    """What this program would make for the cluster's pools (`nic_policy_specs`)."""
+    poll_seconds: float = 10
+    """Seconds between two looks."""
+
+
+class ExistingNetworkOperator(pulumi.ComponentResource):
+    """A Network Operator that is there, once its policies for the pools say ready. At preview nothing is waited for."""
+
+    ready: pulumi.Output[pulumi.Resource]
+    """For depends_on of what needs InfiniBand; fails with PolicyError."""
+
+    def __init__(
+        self, name: str, *, args: ExistingNetworkOperatorArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__("aks-infiniband:index:ExistingNetworkOperator", name, None, opts)
+        self._args = args
+        self.ready = pulumi.Output.from_input(args.kubeconfig).apply(self._wait)
+        self.register_outputs({})
+
+    async def _wait(self, kubeconfig: str | None) -> pulumi.Resource:
+        if kubeconfig is not None and not pulumi.runtime.is_dry_run():
+            await existing_policy.ready(
+                partial(_serving, kubeconfig, self._args.policies),
+                missing=MISSING,
+                poll_seconds=self._args.poll_seconds,
+                timeout_seconds=self._args.timeout_seconds,
+            )
+        return self
+
+
+def _serving(kubeconfig: str, specs: NicPolicySpecs) -> list[Policy]:
+    policies, nodes, _ = look(kubeconfig)
+    return Judge(policies=policies, nodes=nodes, specs=specs).serving()
+
+
+def look(kubeconfig: str) -> tuple[list[Policy], list[Node], list[str]]:
+    """The policies of a cluster, its nodes, and why it could not be asked."""
+    from aks_infiniband.diagnosis.collect import nic_policies, nodes  # noqa: PLC0415  a client takes long to load
+
+    policies, unread = nic_policies(kubeconfig, limit_seconds=LOOK_SECONDS)
+    found, also_unread = nodes(kubeconfig, limit_seconds=LOOK_SECONDS)
+    return list(policies), list(found), [*unread, *also_unread]
