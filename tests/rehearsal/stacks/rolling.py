@@ -26,14 +26,16 @@ def driver_images(stack: Stack) -> dict[str, str]:
     """The OFED driver's image on each node."""
     pods = stack.cluster().list(Pod, namespace="network-operator", labels={"nvidia.com/ofed-driver": ""})
     found: list[dict[str, Any]] = [pod.to_dict() for pod in pods]
-    return {pod["spec"]["nodeName"]: pod["spec"]["containers"][0]["image"] for pod in found}
+    placed = (pod["spec"] for pod in found if "nodeName" in pod["spec"])  # one that was just made has no node yet
+    return {spec["nodeName"]: spec["containers"][0]["image"] for spec in placed}
 
 
 def gpu_driver_images(stack: Stack) -> dict[str, str]:
     """The GPU driver's image on each node."""
     pods = stack.cluster().list(Pod, namespace="gpu-operator", labels={"app": "nvidia-driver-daemonset"})
     found: list[dict[str, Any]] = [pod.to_dict() for pod in pods]
-    return {pod["spec"]["nodeName"]: pod["spec"]["containers"][0]["image"] for pod in found}
+    placed = (pod["spec"] for pod in found if "nodeName" in pod["spec"])  # one that was just made has no node yet
+    return {spec["nodeName"]: spec["containers"][0]["image"] for spec in placed}
 
 
 def rollout(stack: Stack, *flags: str) -> "subprocess.Popen[str]":
