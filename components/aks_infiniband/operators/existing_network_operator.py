@@ -139,7 +139,7 @@ class Judge:
         wanted = pool_sections(pool, self.options).get(plugin)
         holder, resource = self._holder(pool, plugin), _RESOURCE[plugin]
         if wanted is None:
-            if holder is not None and pool.mode != "driver-only":
+            if holder is not None and not pool.access.privileged:
                 yield (
                     f"{_name(holder)} has {plugin}, which hands out the HCAs of pool {pool.name} a second time: its "
                     f"mode is {pool.mode}",

@@ -12,11 +12,10 @@ from aks_infiniband.stack.settings.consistency import (
     amd_gpu_operator,
     claims,
     cluster,
-    gpu_operator,
+    existing_operators,
     gpus,
     images,
     machines,
-    network_operator,
     networks,
     pools,
     releases,
@@ -28,7 +27,7 @@ from aks_infiniband.stack.settings.mistakes import Mistake
 from aks_infiniband.stack.settings.reading import Reading
 
 _TOPICS = (
-    *(cluster, releases, networks, pools, machines, images, gpus, network_operator, gpu_operator, amd_gpu_operator),
+    *(cluster, releases, networks, pools, machines, images, gpus, existing_operators, amd_gpu_operator),
     *(claims, scheduling, validation, versions),
 )
 
