@@ -92,10 +92,12 @@ def rules() -> list[dict[str, Any]]:
 
 
 def policies(namespace: str) -> dict[str, dict[str, Any]]:
-    """The specs of ValidatingAdmissionPolicies by what their names end in: its account, which may write slices, claims
-    and Events of the whole cluster, does so for the node that the pod runs on, and as this driver.
+    """The specs of ValidatingAdmissionPolicies, by what their names end in.
 
-    From Kubernetes 1.36 on the API server itself holds the status of claims to it (resourceclaims/driver).
+    The driver's account may write slices, claims and Events of the whole cluster. These policies allow that only for the
+    node that its pod runs on, and only as this driver. From Kubernetes 1.36 on the API server checks the status of
+    claims in the same way (resourceclaims/driver; Kubernetes, "Hardening Guide - Dynamic Resource Allocation", read
+    2026-11-28).
     """
     # A slice's driver and node never change, so the old one is asked only where there is no new one.
     published = "(request.operation == 'DELETE' ? oldObject : object)"

@@ -221,8 +221,10 @@ def rules(pools: Sequence[Pool], namespace: str) -> dict[str | None, list[Any]]:
 
 
 def policies(namespace: str) -> dict[str, dict[str, Any]]:
-    """The specs of ValidatingAdmissionPolicies by what their names end in: of the node that a pod of the check runs on
-    its account may change the check's own condition, and report the check's own Events; of other nodes nothing.
+    """The specs of ValidatingAdmissionPolicies, by what their names end in.
+
+    The check's account may change the check's own condition, and report the check's own Events, only of the node that
+    its pod runs on.
 
     The right to patch nodes/status would otherwise be one to change labels, addresses and capacities of every node.
     """
