@@ -94,8 +94,8 @@ def rules() -> list[dict[str, Any]]:
 def policies(namespace: str) -> dict[str, dict[str, Any]]:
     """The specs of ValidatingAdmissionPolicies, by what their names end in.
 
-    The driver's account may write slices, claims and Events of the whole cluster. These policies allow that only for the
-    node that its pod runs on, and only as this driver. From Kubernetes 1.36 on the API server checks the status of
+    The driver's account may write slices, claims and Events of the whole cluster. These policies allow that only for
+    the node that its pod runs on, and only as this driver. From Kubernetes 1.36 on the API server checks the status of
     claims in the same way (resourceclaims/driver; Kubernetes, "Hardening Guide - Dynamic Resource Allocation", read
     2026-11-28).
     """
