@@ -24,6 +24,7 @@ from rehearsal.control_plane import (
 from rehearsal.control_plane.credentials import CLUSTER_NAME
 from rehearsal.control_plane.leftovers import is_supervised
 from rehearsal.engine.events import Event
+from rehearsal.engine.project_file import read_project
 from rehearsal.engine.pulumi import Engine
 from rehearsal.faults.file import read_file
 from rehearsal.real_tools import REAL, TOOLS_VARIABLE
@@ -139,9 +140,10 @@ class Rehearsal:
     def check_files(self) -> None:
         """Before anything starts or ends: a mistake in a file must not cost a start, or a cluster that was kept.
 
-        Raises StackFileError for a stack or charts that are not there, FaultsError and SubscriptionFileError for files
-        with mistakes.
+        Raises ProjectFileError for the project's, StackFileError for a stack or charts that are not there, FaultsError
+        and SubscriptionFileError for files with mistakes.
         """
+        read_project(self.project).require_host()
         document = stack_file.read(self.project, self.stack)
         stand_in_charts.check(document.get("config", {}), self.charts)
         if self.real_tools or (self.is_kept and self.has_real_tools):

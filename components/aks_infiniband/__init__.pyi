@@ -67,6 +67,7 @@ from .operators.nic_policy import NicNodePolicyArgs as NicNodePolicyArgs
 from .operators.nic_policy import nic_policy_specs as nic_policy_specs
 from .operators.release import DriverUpgrade as DriverUpgrade
 from .operators.release import OperatorOptions as OperatorOptions
+from .resources.already_there import never_take_over as never_take_over
 from .resources.options import Waits as Waits
 from .resources.registry import Registry as Registry
 from .resources.registry import RegistryCredentials as RegistryCredentials

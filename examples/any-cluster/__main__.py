@@ -14,6 +14,7 @@ from aks_infiniband import (
     WorkloadGuard,
     WorkloadSettings,
     load,
+    never_take_over,
     sample_job,
 )
 
@@ -40,7 +41,8 @@ def labelled(made: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResu
     return pulumi.ResourceTransformResult(props={**made.props, "metadata": owned}, opts=made.opts)
 
 
-inside = pulumi.ResourceOptions(provider=provider, transforms=[labelled])
+# The library's components never take over what is there already. This keeps the program's own namespaces from it, too.
+inside = pulumi.ResourceOptions(provider=provider, transforms=[labelled], transformations=[never_take_over])
 
 
 def after(*others: pulumi.Resource) -> pulumi.ResourceOptions:

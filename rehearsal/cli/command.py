@@ -30,6 +30,7 @@ from rehearsal.control_plane import (
     the_only_command,
 )
 from rehearsal.engine.events import Event, Step
+from rehearsal.engine.project_file import ProjectFileError
 from rehearsal.engine.pulumi import EngineError
 from rehearsal.faults.checking import FaultsError
 from rehearsal.faults.file import holding
@@ -58,7 +59,7 @@ _DEFAULTS: Final = {
 }
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_WRONG_FILES: Final = (StackFileError, FaultsError, SubscriptionFileError, ResourcesFileError)
+_WRONG_FILES: Final = (ProjectFileError, StackFileError, FaultsError, SubscriptionFileError, ResourcesFileError)
 _TOLD: Final = (
     *_WRONG_FILES,
     BusyError,

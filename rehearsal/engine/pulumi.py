@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import yaml
-from aks_infiniband.handwritten import HandwrittenError, read
 
 from rehearsal.engine.events import Diagnostic, Event, EventReader
+from rehearsal.engine.project_file import read_project
 from rehearsal.run.folder import write_atomically
 from rehearsal.run.loopback import reaching_loopback
 
@@ -120,7 +120,7 @@ class Engine:
     @property
     def state_file(self) -> Path:
         """Where the backend keeps the stack's state."""
-        return self.folder / "backend" / ".pulumi" / "stacks" / self._project_name() / f"{self.stack}.json"
+        return self.folder / "backend" / ".pulumi" / "stacks" / read_project(self.project).name / f"{self.stack}.json"
 
     @property
     def plugins(self) -> Path:
@@ -172,19 +172,10 @@ class Engine:
             passphrase = self.folder / "passphrase"
             passphrase.touch(mode=0o600)
             passphrase.write_text(secrets.token_urlsafe())
-            name = self._project_name()
+            name = read_project(self.project).name
             (init / "Pulumi.yaml").write_text(yaml.safe_dump({"name": name, "runtime": "python"}))
             self.output_of(["stack", "init", self.stack, "--cwd", str(init)])
         return str(yaml.safe_load(salted.read_text())["encryptionsalt"])
-
-    def _project_name(self) -> str:
-        try:
-            project = read(self.project / "Pulumi.yaml")
-        except HandwrittenError as error:
-            raise EngineError(f"{self.project / 'Pulumi.yaml'} {error}") from error
-        if not isinstance(project, dict) or not isinstance(project.get("name"), str):
-            raise EngineError(f"{self.project / 'Pulumi.yaml'} must be a mapping with a name")
-        return str(project["name"])
 
     def set_secrets(self, values: Mapping[str, str]) -> None:
         """Put secrets into the stack file, encrypted. values: by their path, as `pulumi config set --path` takes it."""

@@ -7,6 +7,7 @@ The first answer is for all objects of a program, so that none is made next to o
 
 import asyncio
 import copy
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -34,6 +35,10 @@ from aks_infiniband.resources.there import (
 )
 
 _LIMIT_SECONDS: Final = 30.0
+_ANSWER_SECONDS: Final = 120.0
+"""How long an API server may take for its first answer, while it is not known whose its objects are. Assumed: the
+address of a new cluster is not found everywhere at once."""
+_PAUSE_SECONDS: Final = 5.0
 _HOOK: Final = "aks-infiniband-there-already"
 _RELEASE: Final = "kubernetes:helm.sh/v3:Release"
 _IPOIB_NETWORK: Final = "kubernetes:mellanox.com/v1alpha1:IPoIBNetwork"
@@ -235,18 +240,27 @@ class _Cluster:
 
     async def _look(self, declared: Declared, *, certain: bool) -> str:
         """Why these objects are not made, in words; empty if nothing keeps them from it."""
-        urn = None if self.provider is None else await self.provider.urn.future()
-        monitor = pulumi.runtime.settings.get_monitor()
-        look = partial(self._found, monitor, urn, declared)
-        found = await within_limit(look, _LIMIT_SECONDS)
-        found = found or There(unread=[f"no answer within {_LIMIT_SECONDS:g} s"])
+        found = await self._there(declared)
         whose = Whose(stack=self.stack, found=found, releases=self.declared.releases, certain=certain)
         lacking = list(whose.lacking(declared))
-        if found.unread and found.reached and self.changes:
+        if found.unread and self.changes:
             # Without an answer it is not known whose the objects are, and the engine would change and own them.
             lacking.append((f"the cluster does not tell what it has ({found.unread[0]})", _READ))
         lines = "\n".join(f"  - {what}\n    do: {remedy}" for what, remedy in lacking)
         return f"nothing was made in the cluster, because others have to act first:\n{lines}" if lacking else ""
+
+    async def _there(self, declared: Declared) -> There:
+        """What the cluster has of these. Before it is changed, an API server that nothing reaches is waited for."""
+        urn = None if self.provider is None else await self.provider.urn.future()
+        look = partial(self._found, pulumi.runtime.settings.get_monitor(), urn, declared)
+        begun = time.monotonic()
+        while True:
+            found = await within_limit(look, _LIMIT_SECONDS)
+            found = found or There(unread=[f"no answer within {_LIMIT_SECONDS:g} s"])
+            if found.reached or not self.changes or time.monotonic() - begun > _ANSWER_SECONDS:
+                return found
+            pulumi.log.info(f"waiting for the cluster to say what it has ({found.unread[0]})", ephemeral=True)
+            await asyncio.sleep(_PAUSE_SECONDS)
 
     def _found(self, monitor: Any, urn: str | None, declared: Declared) -> There:
         if self.looker is None:
@@ -255,7 +269,7 @@ class _Cluster:
             except KubeconfigError as error:
                 return There(unread=[str(error)])
             if kubeconfig is None:
-                return There(reached=False)
+                return There(unread=["how to reach it is not known yet"], reached=False)
             self.looker = Looker(kubeconfig)
         wanted = declared.wanted(self.declared.releases)
         return self.looker.look(wanted, declared.releases, limit_seconds=_LIMIT_SECONDS)
@@ -289,7 +303,7 @@ _unnamed: Final = count(1)
 """
 
 
-def guarded(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
+def never_take_over(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
     """For the resource option `transformations`: what is made in a cluster says whose it is, and is not made if others
     have it. What is imported is left to who imports it, and what outlives the stack is never the stack's.
     """

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from aks_infiniband.facts.bounds import PollSeconds, StableSeconds, TimeoutSeconds, keep_rules
 from aks_infiniband.handwritten.section import Section
-from aks_infiniband.resources.already_there import guarded
+from aks_infiniband.resources.already_there import never_take_over
 
 TIMEOUT_SECONDS: Final = 2700
 """Limit of a wait. Registering the feature takes about 10 minutes, a pool 6, the driver of a slow node 19, one after
@@ -51,7 +51,7 @@ def child_options(parent: pulumi.Resource, opts: pulumi.ResourceOptions | None, 
 
     more: further resource options. depends_on is added to the component's, everything else replaces it.
     """
-    inherited = pulumi.ResourceOptions(parent=parent, transformations=[guarded])
+    inherited = pulumi.ResourceOptions(parent=parent, transformations=[never_take_over])
     if opts is not None:
         inherited = pulumi.ResourceOptions.merge(
             inherited, pulumi.ResourceOptions(depends_on=opts.depends_on, deleted_with=opts.deleted_with)

@@ -20,7 +20,7 @@ _NAMED_BY_SERVER: Final = "f:kubernetes.io/metadata.name"
 without server-side apply, as kubectl and Helm do; of those that Pulumi makes, none does."""
 _OURS: Final = "pulumi-kubernetes-"
 """How the managers of what Pulumi applies begin (pulumi-kubernetes 4.27.0)."""
-_NOT_TOLD: Final = (httpx2.HTTPStatusError, httpx2.TimeoutException, TimeoutError, ValueError)
+_NOT_TOLD: Final = (httpx2.HTTPStatusError, httpx2.ReadTimeout, TimeoutError, ValueError)
 """What an API server that is there says or leaves out."""
 _NOT_MAKERS: Final = ("kube-controller-manager", "cloud-controller-manager")
 
@@ -50,7 +50,7 @@ class There:
     unread: Sequence[str] = ()
     """What the cluster did not tell, and why."""
     reached: bool = True
-    """Whether there is an API server at all."""
+    """Whether an API server answered at all."""
 
 
 @dataclass(slots=True)

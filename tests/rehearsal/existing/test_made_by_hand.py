@@ -40,13 +40,10 @@ def stack(rehearse_ours: RehearseOurs, tmp_path_factory: pytest.TempPathFactory)
     return theirs
 
 
-def in_cluster(stack: Stack, program: str) -> set[str]:
-    """Every namespace, and every pod of the operators and of what they run, by its UID; without the namespaces that the
-    program makes itself, where the components' objects would be.
-    """
+def in_cluster(stack: Stack) -> set[str]:
+    """Every namespace, and every pod of the operators and of what they run, by its UID."""
     names = {str(found.to_dict()["metadata"]["name"]) for found in stack.cluster().list(Namespace)}
-    own = {"aks-infiniband", "aks-infiniband-system"} if program == ALONE else set()
-    return {*(names - own), *(f"{name} {uid}" for name, uid in by_hand.pods(stack).items())}
+    return {*names, *(f"{name} {uid}" for name, uid in by_hand.pods(stack).items())}
 
 
 @pytest.fixture(scope="module")
@@ -72,38 +69,40 @@ def alone(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Engine:
 def test_each_object_is_named_with_its_maker_and_the_setting_and_nothing_is_made(
     stack: Stack, alone: Engine, program: str, command: str
 ) -> None:
-    before = in_cluster(stack, program)
+    before = in_cluster(stack)
     refused = stack.run(command) if program == STACK else run(alone, command)
     assert not refused.succeeded
     assert [words for words in THEIRS if words not in refused.errors] == [], refused.errors
-    assert in_cluster(stack, program) == before
+    assert in_cluster(stack) == before
 
 
 @pytest.mark.parametrize("time", ["first", "second"])
 @pytest.mark.parametrize("program", [STACK, ALONE])
 def test_a_destroy_leaves_every_pod(stack: Stack, alone: Engine, program: str, time: str) -> None:
-    before = in_cluster(stack, program)
+    before = in_cluster(stack)
     engine = stack.rehearsal.engine() if program == STACK else alone
     if time == "second":
         assert not run(engine, "up").succeeded
     destroyed = run(engine, "destroy")
     assert destroyed.succeeded, destroyed.said
-    assert in_cluster(stack, program) == before
+    assert in_cluster(stack) == before
 
 
-def test_a_destroy_after_a_kill_leaves_every_pod(stack: Stack) -> None:
-    before, rehearsal = in_cluster(stack, STACK), stack.rehearsal
-    engine = rehearsal.engine()
+@pytest.mark.parametrize(("program", "begins"), [(STACK, "rdma-system"), (ALONE, "network-operator")])
+def test_a_destroy_after_a_kill_leaves_every_pod(stack: Stack, alone: Engine, program: str, begins: str) -> None:
+    """begins: what the update has begun when it is killed."""
+    before, rehearsal = in_cluster(stack), stack.rehearsal
+    engine = rehearsal.engine() if program == STACK else alone
     with the_only_command(rehearsal.run):
         under_way = engine.run("up", "--yes", "--skip-preview")
         begun = under_way.event_log
-        eventually(lambda: begun.exists() and "rdma-system" in begun.read_text(), seconds=120)
+        eventually(lambda: begun.exists() and begins in begun.read_text(), seconds=120)
         under_way.process.kill()
         under_way.process.wait()
         rehearsal.recover(engine)
         destroyed = run(engine, "destroy")
     assert destroyed.succeeded, destroyed.said
-    assert in_cluster(stack, STACK) == before
+    assert in_cluster(stack) == before
 
 
 @pytest.mark.long
@@ -111,22 +110,22 @@ def test_with_both_operators_kept_by_others_a_kill_and_a_destroy_leave_every_pod
     stack: Stack,
 ) -> None:
     """The last of the module: it changes the stack file."""
-    before, rehearsal = in_cluster(stack, STACK), stack.rehearsal
+    before, rehearsal = in_cluster(stack), stack.rehearsal
     operators = {"existing": True}
     stack.settings(networkOperator={**operators, "nodePreparation": True}, gpuOperator=operators)
     engine = rehearsal.engine()
     with the_only_command(rehearsal.run):
         under_way = engine.run("up", "--yes", "--skip-preview")
-        eventually(lambda: "aks-infiniband-system" in in_cluster(stack, STACK), seconds=120)
+        eventually(lambda: "aks-infiniband-system" in in_cluster(stack), seconds=120)
         under_way.process.kill()
         under_way.process.wait()
         rehearsal.recover(engine)
         destroyed = run(engine, "destroy")
     assert destroyed.succeeded, destroyed.said
-    assert in_cluster(stack, STACK) == before
+    assert in_cluster(stack) == before
     up = stack.up()
     assert up.succeeded, up.said
     assert stack.verdicts() == {"ndh100": "pass"}
     assert stack.up().changed == {}
     assert stack.destroy().succeeded
-    assert in_cluster(stack, STACK) == before
+    assert in_cluster(stack) == before

@@ -1,6 +1,9 @@
 """What is in a cluster by a stack's names and is not the stack's: it is named, and nothing is made."""
 
+import re
+import socket
 from collections.abc import Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +11,8 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 import pytest
 from aks_infiniband import NetworkOperator, RdmaCluster, RdmaClusterArgs, WorkloadGuard, WorkloadGuardArgs
+from aks_infiniband.access import client
+from aks_infiniband.resources import already_there
 from aks_infiniband.resources.options import child_options
 
 from declared.pulumi_mocks import Deploy
@@ -181,6 +186,38 @@ def test_an_update_that_is_not_told_makes_nothing_and_a_preview_goes_on(deploy: 
     with pytest.raises(Exception, match="does not tell what it has"):
         up(deploy, server)
     assert up(deploy, server, preview=True).registrations
+
+
+def test_an_update_waits_for_an_api_server_that_nothing_reaches_yet(
+    deploy: Deploy, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.objects = {f"{NAMESPACES}/network-operator": by("helm")}
+    monkeypatch.setattr(already_there, "_PAUSE_SECONDS", 0.01)
+    connect, tries = client.connect_plainly, count()
+
+    def late(kubeconfig: str, *, request_seconds: float) -> Any:
+        if next(tries) < 3:
+            raise OSError("no such host yet")
+        return connect(kubeconfig, request_seconds=request_seconds)
+
+    monkeypatch.setattr(client, "connect_plainly", late)
+    with pytest.raises(Exception, match=r"Namespace network-operator \(made by helm\)"):
+        up(deploy, server)
+    assert next(tries) == 4
+
+
+def test_an_update_of_a_cluster_that_nothing_reaches_makes_nothing_and_a_preview_goes_on(
+    deploy: Deploy, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(already_there, "_ANSWER_SECONDS", 0)
+    monkeypatch.setattr(already_there, "_PAUSE_SECONDS", 0.01)
+    with socket.socket() as not_listening:
+        not_listening.bind(("127.0.0.1", 0))
+        port = not_listening.getsockname()[1]
+        server.kubeconfig = re.sub(r"127\.0\.0\.1:\d+", f"127.0.0.1:{port}", server.kubeconfig)
+        with pytest.raises(Exception, match="does not tell what it has"):
+            up(deploy, server)
+        assert up(deploy, server, preview=True).registrations
 
 
 def test_the_namespace_that_says_whose_the_cluster_is_comes_before_all_else(deploy: Deploy, server: Server) -> None:

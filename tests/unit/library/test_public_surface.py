@@ -106,6 +106,7 @@ def test_the_public_names_are_these() -> None:
         "nccl_environment",
         "nccl_topology",
         "network_operator_values",
+        "never_take_over",
         "nic_policy_specs",
         "pod_template_fragment",
         "pytorch_job",

@@ -104,6 +104,11 @@ CASES: dict[str, tuple[Any, str, str]] = {
         "gpuOperator.acceptVisibleDevicesEnvvar",
         "no pool has GPUs of NVIDIA",
     ),
+    "rails of networks that no pool has": (
+        changed(networkOperator={"mode": "dra", "ipoib": {"rails": 2}}),
+        "networkOperator.ipoib.rails",
+        "says nothing: no pool has mode ipoib",
+    ),
     "AMD's operator without GPUs of AMD": (
         changed(amdGpuOperator={"remediation": True}),
         "amdGpuOperator.remediation",

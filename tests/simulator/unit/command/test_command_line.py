@@ -31,6 +31,7 @@ def test_a_file_that_nobody_can_use_is_told_in_one_sentence(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(signal, "signal", lambda *_: None)
+    (tmp_path / "Pulumi.yaml").write_text("name: mine\nruntime: python\n")
     (tmp_path / "Pulumi.dev.yaml").write_bytes(stack_file)
     assert cli.main(["--project", str(tmp_path), "up", "dev", *options]) == 2
     last = capsys.readouterr().out.splitlines()[-1]

@@ -203,5 +203,27 @@ def _ipoib(reading: Reading) -> Iterator[Mistake]:
         yield wrong(path, written, reason)
 
 
-STACK = (_node_subnet, _pod_subnet, _way_out, _no_way_out, _services, _overlaps, _within, _own_subnet, _pods, _ipoib)
+def _without_networks(reading: Reading) -> Iterator[Mistake]:
+    """What is said of networks that no pool has."""
+    modes = known(reading.infiniband_pools, lambda pool: pool.mode)
+    if len(modes) < len(reading.infiniband_pools) or any(ACCESS[mode].networks for _, mode in modes):
+        return
+    ipoib = reading.settings.network_operator.ipoib
+    for key, value in ipoib.given(*type(ipoib).model_fields):
+        yield wrong((*_IPOIB, key), value, "says nothing: no pool has mode ipoib; leave it out, or set mode: ipoib")
+
+
+STACK = (
+    _node_subnet,
+    _pod_subnet,
+    _way_out,
+    _no_way_out,
+    _services,
+    _overlaps,
+    _within,
+    _own_subnet,
+    _pods,
+    _ipoib,
+    _without_networks,
+)
 POOL = (_mode, _devices, _rails)
