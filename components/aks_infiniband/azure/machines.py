@@ -12,6 +12,7 @@ from aks_infiniband.facts import rules
 from aks_infiniband.facts.bounds import DiskGb, MaxPods, Nodes
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import OsSku
+from aks_infiniband.facts.pool import AnyPool
 from aks_infiniband.facts.rules import Zone
 from aks_infiniband.handwritten.section import Section
 
@@ -89,17 +90,18 @@ class Machines(Section):
     pool."""
 
 
-class OrdinaryPool(Machines):
-    """A pool of machines without InfiniBand."""
+class AskedPool(AnyPool):
+    """A pool as a document asks for it: by the name of its size, and a number of machines."""
 
-    name: Annotated[str, rules.pool_name]
-    """Unique in the cluster."""
     vm_size: Annotated[str, rules.vm_size, WithJsonSchema(_SIZE)]
-    """A size of the catalogue, or one that `sizes` describes. A change replaces the pool."""
+    """A size of the catalogue; in a stack file also one that `sizes` describes. A change replaces the pool."""
     count: Nodes = Field(strict=True)
     """Number of nodes; with InfiniBand at most 100, or cluster.placementGroupLimit."""
-    taints: tuple[Annotated[str, rules.taint, AfterValidator(rules.own_taint)], ...] = ()
-    """As key=value:Effect, one for each key and effect. Everything the program runs on the pool tolerates them."""
+
+
+class OrdinaryPool(Machines, AskedPool):
+    """A pool of machines without InfiniBand."""
+
     priority: Priority = "Regular"
     """Spot only for pools without InfiniBand: an eviction takes one machine out of a job that spans all of them."""
 

@@ -39,6 +39,8 @@ MaxPods = Annotated[int, Interval(ge=50, le=250)]
 """Of a node: below 50 AKS's own pods and the operators' leave no room (stack/settings/pools.py), and AKS takes 250."""
 PerNode = Annotated[int, Interval(ge=2, le=4096)]
 """Addresses of a node's block in NV-IPAM."""
+Rails = Annotated[int, Interval(ge=1, le=16)]
+"""IPoIB networks of a pod: no machine has more HCAs."""
 MOST_LIMIT: Final = 1e9
 Limit = Annotated[float, Interval(gt=0, lt=MOST_LIMIT)]
 """Of any measured figure, in its unit."""

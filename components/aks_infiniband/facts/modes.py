@@ -12,6 +12,10 @@ SRIOV_RESOURCE: Final = "rdma/ib"
 """The extended resource of the SR-IOV device plugin, one for each HCA."""
 
 
+DEFAULT_MODE: Final[Mode] = "rdma-shared"
+"""That of the AKS InfiniBand guide, for pods that share a machine's HCAs."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Access:
     """How pods get the HCAs of a node."""

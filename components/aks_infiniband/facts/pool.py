@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, Final, Literal, NotRequired, Self, TypedDict
 
-from aks_infiniband.facts.bounds import Nodes, keep_rules
+from pydantic import AfterValidator, Field, InstanceOf, ValidationInfo, model_validator
+
+from aks_infiniband.facts import rules
+from aks_infiniband.facts.bounds import Nodes, Rails
 from aks_infiniband.facts.catalog.machine import (
     GpuDevicePlugin,
     GpuDirect,
@@ -14,10 +16,9 @@ from aks_infiniband.facts.catalog.machine import (
     MachineSize,
     Mode,
     NicDriver,
-    by_dma_buf,
 )
-from aks_infiniband.facts.modes import ACCESS, Access
-from aks_infiniband.facts.rules import interface_name, label_key, label_value, namespace, pool_name, taint
+from aks_infiniband.facts.modes import ACCESS, DEFAULT_MODE, Access
+from aks_infiniband.handwritten.section import WITH_HOLES, Section, follows
 
 MOST_POOLS: Final = 100
 """Pools that AKS takes in one cluster (Azure, "Quotas, virtual machine size restrictions, and region availability")."""
@@ -35,6 +36,8 @@ NOT_RESERVED: Final = re.compile(r"Standard_(ND|HB|HC|HX)")
 (MicrosoftDocs/azure-compute-docs, capacity-reservation-overview.md, 2026-02-17). HX follows from the second alone."""
 NETWORK: Final = "aks-infiniband"
 """Name of the IPoIB network on the first rail of most sizes, the one of the AKS InfiniBand guide."""
+DEFAULT_RAILS: Final = 1
+"""IPoIB networks of a pod."""
 _FIRST_RAIL: Final = "ibP257p0s0"
 """The guide's parent device (Azure/aks-rdma-infiniband, configs/nicclusterpolicy/ipoib)."""
 
@@ -58,52 +61,84 @@ def network_name(device: str) -> str:
     return NETWORK if device == _FIRST_RAIL else f"{NETWORK}-{device.lower()}"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Pool:
-    """One pool of InfiniBand machines.
+class AnyPool(Section):
+    """What every pool has, with InfiniBand or without."""
+
+    name: Annotated[str, rules.pool_name]
+    """1 to 12 lower-case letters and digits, a letter first. Unique in the cluster."""
+    taints: tuple[Annotated[str, rules.taint, AfterValidator(rules.own_taint)], ...] = ()
+    """As key=value:Effect, one for each key and effect. Everything the program runs on the pool tolerates them."""
+
+
+class PoolProperties(AnyPool):
+    """The properties of a pool with InfiniBand. A field here is all that is said of one: the key of a stack file, the
+    argument of a component, the input in other languages, its text, its bounds, and its default or what it follows
+    from.
+    """
+
+    mode: Mode = follows(lambda pool: DEFAULT_MODE)
+    """How pods get InfiniBand. Default: in a stack file the network operator's mode, elsewhere rdma-shared."""
+    nic_driver: NicDriver = follows(lambda pool: pool.size.default_nic_driver)
+    """Whose mlx5 driver: doca-ofed or inbox. Default: in a stack file the network operator's, if it has one; else inbox
+    for GB200 and GB300, and doca-ofed for all other sizes."""
+    gpu_driver: GpuDriver = follows(lambda pool: pool.size.default_gpu_driver)
+    """Who owns the GPUs' driver. operator: NVIDIA's, or AMD's, GPU Operator. aks: AKS, for NVIDIA's GPUs. image:
+    whoever made the node image, for AMD's and for GB200 and GB300. none: nobody we know of, and GPUs are not offered to
+    pods. Default: operator for NVIDIA's GPUs, none for AMD's and for sizes without GPUs. A change replaces the pool,
+    but for one between operator and image."""
+    gpu_device_plugin: GpuDevicePlugin = follows(lambda pool: pool.size.device_plugin_of(pool.gpu_driver))
+    """Who runs the device plugin that offers NVIDIA's GPUs to pods. operator: the GPU Operator. image: a service of the
+    node image that has the driver too. Default: as gpuDriver says."""
+    gpu_direct: GpuDirect = follows(lambda pool: "dmabuf" if pool.nic_driver == "inbox" else "nvidia-peermem")
+    """How HCAs reach the memory of GPUs (GPUDirect RDMA). dmabuf: through the kernel, so the GPU driver does not wait
+    for OFED. nvidia-peermem: through a module that the GPU driver builds against OFED. auto: nvidia-peermem for V100,
+    which has no DMA-BUF, and dmabuf for every other GPU; new clusters should choose it. Default: nvidia-peermem with
+    doca-ofed, dmabuf with inbox. A change restarts the GPU driver, node by node."""
+    ipoib_devices: tuple[Annotated[str, rules.interface_name], ...] = follows(lambda pool: pool.first_devices)
+    """In mode ipoib: parent interfaces of the IPoIB networks, one for each rail. Default: the catalogue's first for the
+    size."""
+    node_selector: rules.Labels = follows(lambda pool: agent_pool_label(pool.name))
+    """In an existing cluster: labels that the pool's nodes, and no others, carry. Default: AKS's own label of an agent
+    pool."""
+
+
+class Pool(PoolProperties):
+    """One pool of InfiniBand machines of a known size.
 
     Raises ValueError for mode ipoib without a device.
     """
 
-    name: Annotated[str, pool_name]
-    """Name of the pool, as in the settings: 1 to 12 lower-case letters and digits, a letter first."""
-    size: MachineSize
+    size: InstanceOf[MachineSize]
     """The machine size, with its accelerators and HCAs."""
-    node_count: Nodes
+    node_count: Nodes = Field(strict=True)
     """Number of nodes; of an autoscaled pool the smallest number."""
-    gpu_driver: GpuDriver
-    """Who owns the GPUs' driver: none for machines without GPUs, and for GPUs that this program does not manage. A
-    change replaces the pool in Azure."""
-    mode: Mode = "rdma-shared"
-    """How pods get InfiniBand."""
-    nic_driver: NicDriver = "doca-ofed"
-    """Whose mlx5 driver the nodes run."""
-    gpu_device_plugin: GpuDevicePlugin | None = None
-    """Who runs the GPUs' device plugin. Default: the node image where it has the GPU driver, else the operator."""
-    gpu_direct: GpuDirect | None = None
-    """How HCAs reach GPUs' memory, where it is asked for. Default: nvidia-peermem beside doca-ofed, else DMA-BUF."""
-    taints: tuple[Annotated[str, taint], ...] = ()
-    """As key=value:Effect. Everything that is put on the pool tolerates them."""
-    node_selector: Mapping[Annotated[str, label_key], Annotated[str, label_value]] = field(default_factory=dict)
-    """Labels that the pool's nodes, and no others, carry. Default: AKS's own label of an agent pool."""
-    ipoib_devices: tuple[Annotated[str, interface_name], ...] = ()
-    """Parent interfaces of the IPoIB networks, one a rail. Default in mode ipoib: the size's first."""
-    ipoib_networks: tuple[Annotated[str, namespace], ...] = ()
-    """Names of these IPoIBNetworks, in the order of net1, net2, … Default: after the devices."""
+    ipoib_rails: Rails = Field(default=DEFAULT_RAILS, strict=True)
+    """In mode ipoib: how many of the size's interfaces have a network, where none is named."""
+    ipoib_networks: tuple[Annotated[str, rules.namespace], ...] = follows(
+        lambda pool: tuple(map(network_name, pool.ipoib_devices))
+    )
+    """In mode ipoib: names of the IPoIB networks, in the order of net1, net2, … Default: aks-infiniband, or
+    aks-infiniband- and the interface."""
 
-    def __post_init__(self) -> None:
-        keep_rules(self)
-        devices = self.ipoib_devices
-        if self.access.networks:
-            devices = devices or self.size.ipoib_devices[:1]
-            if not devices:
-                raise ValueError(f"pool {self.name}: the interfaces of {self.size.name} are not known: ipoib_devices")
-        # The defaults are resolved here, so that no reader of a pool has to do it.
-        if self.gpu_device_plugin is None:
-            object.__setattr__(self, "gpu_device_plugin", self.size.device_plugin_of(self.gpu_driver))
-        object.__setattr__(self, "node_selector", self.node_selector or agent_pool_label(self.name))
-        object.__setattr__(self, "ipoib_devices", devices)
-        object.__setattr__(self, "ipoib_networks", self.ipoib_networks or tuple(map(network_name, devices)))
+    @model_validator(mode="after")
+    def _has_devices(self, info: ValidationInfo) -> Self:
+        if info.context is not WITH_HOLES and self.access.networks and not self.ipoib_devices:
+            raise ValueError(f"pool {self.name}: the interfaces of {self.size.name} are not known: ipoib_devices")
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all facts are the same, given or not."""
+        return isinstance(other, Pool) and all(
+            getattr(self, name) == getattr(other, name) for name in type(self).model_fields
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    @property
+    def first_devices(self) -> tuple[str, ...]:
+        """The interfaces that have an IPoIB network where none is named; none in other modes."""
+        return self.size.ipoib_devices[: self.ipoib_rails] if self.access.networks else ()
 
     @property
     def access(self) -> Access:
@@ -112,8 +147,18 @@ class Pool:
 
     @property
     def dma_buf(self) -> bool:
-        """Whether HCAs reach GPUs' memory by DMA-BUF, so that nobody loads nvidia-peermem."""
-        return by_dma_buf(self.gpu_direct, self.nic_driver)
+        """Whether HCAs reach GPUs' memory by DMA-BUF, so that nobody loads nvidia-peermem. Beside OFED it is no
+        default: that would restart drivers that are in use.
+        """
+        return self.asks_for_dma_buf or self.nic_driver == "inbox"
+
+    @property
+    def asks_for_dma_buf(self) -> bool:
+        """Whether DMA-BUF is what gpu_direct says, and does not only follow from the NIC driver."""
+        asked = self.said("gpu_direct")
+        if asked != "auto":
+            return bool(asked == "dmabuf")
+        return self.size.accelerator is not None and self.size.accelerator.dma_buf
 
     @property
     def tolerations(self) -> tuple[Toleration, ...]:

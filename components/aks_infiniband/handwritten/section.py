@@ -5,12 +5,13 @@ not well-formed cannot be read, and whatever asks for it raises Unreadable. So t
 hides no other.
 """
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterator
+from typing import Any, Final, Self
 
 from pydantic import (
     BaseModel,
     ConfigDict,
+    Field,
     ValidationError,
     ValidationInfo,
     ValidatorFunctionWrapHandler,
@@ -21,11 +22,45 @@ from pydantic.alias_generators import to_camel
 
 WITH_HOLES: Final = {"with_holes": True}
 """Context of a second reading: see Section."""
-_HOLE: Final = object()
+HOLE: Final = object()
+"""What stands for a value that is not well-formed, until the section is made."""
+_LEFT_OUT: Final = object()
+"""What stands for a value that follows from others, until the section is made."""
 
 
 class Unreadable(Exception):  # noqa: N818  it ends a rule, and is never shown
     """A rule asked for a value that is missing or not well-formed. That mistake is reported already."""
+
+
+class Follows:
+    """The default of a field that follows from other fields of its section."""
+
+    def __init__(self, read: Callable[[Any], Any]) -> None:
+        self.read = read
+
+    def __call__(self) -> object:
+        return _LEFT_OUT
+
+
+def follows(read: Callable[[Any], Any]) -> Any:
+    """A field that may be left out, and then follows from the section that it is in. An empty list or mapping, and
+    null, leave it out too.
+    """
+    return Field(default_factory=Follows(read))
+
+
+class _NotGiven:
+    """What a field is in a section that holds no value of it. A value that is held hides this attribute."""
+
+    def __init__(self, name: str, default: object) -> None:
+        self._name, self._default = name, default
+
+    def __get__(self, section: Any, owner: type) -> Any:
+        if section is None:  # pydantic asks the class for the default
+            raise AttributeError(self._name)
+        if self._name in section.model_fields_set or not isinstance(self._default, Follows):
+            raise Unreadable(self._name)
+        return self._default.read(section)
 
 
 class Section(BaseModel):
@@ -56,39 +91,59 @@ class Section(BaseModel):
             return given
         fields = {field.alias or name: field for name, field in cls.model_fields.items()}
         if not isinstance(given, dict):
-            return dict.fromkeys(fields, _HOLE)
-        missing = {key: _HOLE for key, field in fields.items() if field.is_required()}
+            return dict.fromkeys(fields, HOLE)
+        missing = {key: HOLE for key, field in fields.items() if field.is_required()}
         return {**missing, **{key: value for key, value in given.items() if key in fields}}
 
     @field_validator("*", mode="wrap")
     @classmethod
     def _value_or_hole(cls, value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+        if value in (None, (), [], {}) and isinstance(cls.model_fields[str(info.field_name)].default_factory, Follows):
+            return _LEFT_OUT
         try:
             return handler(value)
         except ValidationError:
             if info.context is WITH_HOLES:
-                return _HOLE
+                return HOLE
             raise
 
-    if not TYPE_CHECKING:  # with it, mypy would take every attribute for one that there is
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        for name, field in cls.model_fields.items():
+            setattr(cls, name, _NotGiven(name, field.default_factory))
 
-        def __getattribute__(self, name: str) -> Any:
-            value = super().__getattribute__(name)
-            if value is _HOLE:
-                raise Unreadable(name)
-            return value
+    def model_post_init(self, context: Any) -> None:
+        """Hold nothing but values."""
+        for name, value in list(self.__dict__.items()):
+            if value is HOLE or value is _LEFT_OUT:
+                del self.__dict__[name]
+            if value is _LEFT_OUT:
+                self.model_fields_set.discard(name)
+
+    @classmethod
+    def with_holes(cls, values: dict[str, Any]) -> Self:
+        """The section with those of the values, by field, that are well-formed."""
+        return cls.model_validate({to_camel(name): value for name, value in values.items()}, context=WITH_HOLES)
+
+    def changed(self, **values: Any) -> Self:
+        """The same with other values. What followed from the old ones follows from these."""
+        return type(self)(**{**{name: getattr(self, name) for name in self.model_fields_set}, **values})
+
+    def said(self, name: str) -> Any:
+        """The value of a field; None where it follows from others. Raises Unreadable where it is not well-formed."""
+        return getattr(self, name) if name in self.model_fields_set or name in self.__dict__ else None
 
     def given(self, *names: str) -> Iterator[tuple[str, Any]]:
         """Key and value, as written, of those fields that the stack file gives."""
         for name in names:
-            if name in self.model_fields_set and _is_whole(self.__dict__[name]):
+            if name in self.model_fields_set and _is_whole(self.__dict__.get(name, HOLE)):
                 ((key, value),) = self.model_dump(mode="json", by_alias=True, include={name}).items()
                 yield key, value
 
     def whole(self) -> dict[str, Any]:
         """Everything in it, by key. Raises Unreadable where anything is not well-formed."""
         for name in type(self).model_fields:
-            value = getattr(self, name)
+            value = self.said(name)
             if isinstance(value, Section):
                 value.whole()
         return self.model_dump(by_alias=True)
@@ -96,6 +151,6 @@ class Section(BaseModel):
 
 def _is_whole(value: Any) -> bool:
     try:
-        return value is not _HOLE and (not isinstance(value, Section) or bool(value.whole()))
+        return value is not HOLE and (not isinstance(value, Section) or bool(value.whole()))
     except Unreadable:
         return False

@@ -113,7 +113,7 @@ def _gpu_direct(name: str, driver: Mapping[str, Any], pools: Sequence[Pool]) -> 
             yield f"{has}.rdma.enabled: true; {of} needs false: its GPU drivers would wait for OFED for ever"
         if pool.nic_driver != "inbox" and by_module and rdma.get("useHostMofed"):
             yield f"{has}.rdma.useHostMofed: true; {of} needs false: its OFED is in a container"
-        if pool.gpu_direct == "dmabuf" and driver.get("kernelModuleType") == "proprietary":
+        if pool.asks_for_dma_buf and driver.get("kernelModuleType") == "proprietary":
             yield f"{has}.kernelModuleType: proprietary; {of} needs open"
 
 

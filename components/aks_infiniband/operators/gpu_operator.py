@@ -183,7 +183,7 @@ def _gpu_direct(pools: Sequence[Pool]) -> dict[str, Any]:
             f"all of them ({found}): give them the same gpuDirect"
         )
     rdma = {"rdma": {"enabled": not pools[0].dma_buf, "useHostMofed": False}}
-    return {"kernelModuleType": "open", **rdma} if any(pool.gpu_direct == "dmabuf" for pool in pools) else rdma
+    return {"kernelModuleType": "open", **rdma} if any(pool.asks_for_dma_buf for pool in pools) else rdma
 
 
 def _owned_by_others() -> dict[str, Any]:

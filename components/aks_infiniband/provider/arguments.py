@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pulumi.provider.experimental.util import camel_case
 
+from aks_infiniband.azure.machines import AskedPool
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.pool import Pool, repeated
 from aks_infiniband.facts.releases import OPERATOR_RELEASES, Release
@@ -79,11 +80,12 @@ def _plain(given: Any) -> Any:
 
 def pool_of(given: Mapping[str, Any]) -> Pool:
     """The pool that is described. Raises ValueError that names key, value and what is allowed."""
-    size = SIZES.get(given["vm_size"])
+    asked: AskedPool = section(AskedPool, given)
+    size = SIZES.get(asked.vm_size)
     if size is None:
-        raise ValueError(f"pool {given['name']}: vmSize is {given['vm_size']}; must be one of {', '.join(SIZES)}")
-    of_size = {"nic_driver": size.default_nic_driver, "gpu_driver": size.default_gpu_driver}
-    return taken(Pool, {**of_size, **given}, size=size, node_count=given["count"])
+        raise ValueError(f"pool {asked.name}: vmSize is {asked.vm_size}; must be one of {', '.join(SIZES)}")
+    found: Pool = section(Pool, {**given, "size": size, "node_count": asked.count})
+    return found
 
 
 def pools_of(given: Iterable[Mapping[str, Any]]) -> list[Pool]:

@@ -1,30 +1,33 @@
 """Inputs that are a section of a stack file: their keys, types and texts are the section's own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from enum import StrEnum
 from ipaddress import IPv4Address, IPv4Network
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, NotRequired, TypeVar, Union, get_args, get_origin
 
 from pulumi.provider.experimental.util import camel_case
+from pydantic.fields import FieldInfo
 
 from aks_infiniband.handwritten.section import Section
 from aks_infiniband.provider import enumerations
 
 _Inputs = TypeVar("_Inputs", bound=type)
-_SECTIONS: Final[dict[type[Section], Any]] = {}
-"""By section, the inputs that describe it."""
-SECTION_OF: Final[dict[str, type[Section]]] = {}
-"""By the name of its inputs, the section."""
+_INPUTS: Final[dict[type[Section], Any]] = {}
+"""By section, the inputs that describe it and nothing else."""
+FIELDS_OF: Final[dict[str, Mapping[str, FieldInfo]]] = {}
+"""By the name of inputs, the fields that they are made of."""
 
 
-def describes(section: type[Section]) -> Callable[[_Inputs], _Inputs]:
-    """Give a TypedDict without keys the keys of a section, as Pulumi's reader takes them: enumerations in place of
-    literals, no unions. Sections within it are described before.
+def describes(*sections: type[Section], without: Collection[str] = ()) -> Callable[[_Inputs], _Inputs]:
+    """Give a TypedDict without keys the keys of sections, as Pulumi's reader takes them: enumerations in place of
+    literals, no unions. Sections within them are described before.
+
+    without: fields that these inputs do not have.
     """
+    fields = {name: field for kind in sections for name, field in kind.model_fields.items() if name not in without}
 
     def declare(inputs: _Inputs) -> _Inputs:
-        fields = section.model_fields
         inputs.__annotations__ = {
             name: _type(field.annotation) if field.is_required() else NotRequired[_type(field.annotation)]
             for name, field in fields.items()
@@ -32,20 +35,22 @@ def describes(section: type[Section]) -> Callable[[_Inputs], _Inputs]:
         required = frozenset(name for name, field in fields.items() if field.is_required())
         inputs.__required_keys__ = required  # type: ignore[attr-defined]  # of a TypedDict
         inputs.__optional_keys__ = frozenset(fields) - required  # type: ignore[attr-defined]  # the same
-        inputs.__doc__ = inputs.__doc__ or section.__doc__
-        _SECTIONS[section], SECTION_OF[inputs.__name__] = inputs, section
+        inputs.__doc__ = inputs.__doc__ or sections[0].__doc__
+        FIELDS_OF[inputs.__name__] = fields
+        if len(sections) == 1:
+            _INPUTS[sections[0]] = inputs
         return inputs
 
     return declare
 
 
-def texts_of(section: type[Section]) -> dict[str, str]:
+def texts_of(fields: Mapping[str, FieldInfo]) -> dict[str, str]:
     """By its name in the schema, the text of each field, with its default if the text does not tell it. A section that
     says itself what it is needs no text in the field.
     """
     return {
         camel_case(name): _text(field.description or field.annotation.__doc__, field.default)
-        for name, field in section.model_fields.items()
+        for name, field in fields.items()
     }
 
 
@@ -68,7 +73,7 @@ def _type(annotation: Any) -> Any:
         return dict[str, _type(members[1])]  # type: ignore[misc]  # made at run time
     if annotation in (IPv4Address, IPv4Network):
         return str
-    return _SECTIONS.get(annotation, annotation)
+    return _INPUTS.get(annotation, annotation)
 
 
 def _enumeration(values: frozenset[Any]) -> type:

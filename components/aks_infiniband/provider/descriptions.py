@@ -13,14 +13,14 @@ from typing import Any
 import pulumi
 from pulumi.provider.experimental.util import camel_case
 
-from aks_infiniband.provider.described import SECTION_OF, texts_of
+from aks_infiniband.provider.described import FIELDS_OF, texts_of
 
 
 def describe(schema: dict[str, Any], components: Iterable[type[pulumi.ComponentResource]]) -> dict[str, Any]:
     """The schema with a text for each input and each output of these components, and for each key of a section."""
     for token, about in schema["types"].items():
-        if (section := SECTION_OF.get(token.rpartition(":")[2])) is not None:
-            for key, text in texts_of(section).items():
+        if (fields := FIELDS_OF.get(token.rpartition(":")[2])) is not None:
+            for key, text in texts_of(fields).items():
                 about["properties"][key]["description"] = text
     resources = {token.rpartition(":")[2]: about for token, about in schema["resources"].items()}
     for component in components:

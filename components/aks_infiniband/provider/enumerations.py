@@ -41,6 +41,7 @@ class GpuDirect(StrEnum):
 
     DMABUF = "dmabuf"
     NVIDIA_PEERMEM = "nvidia-peermem"
+    AUTO = "auto"
 
 
 class OperatorRelease(StrEnum):

@@ -4,40 +4,17 @@ from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
+from aks_infiniband.azure.machines import AskedPool
 from aks_infiniband.facts.baselines import GivenThreshold
+from aks_infiniband.facts.pool import Pool
 from aks_infiniband.operators.release import DriverUpgrade
 from aks_infiniband.provider.described import describes
-from aks_infiniband.provider.enumerations import GpuDevicePlugin, GpuDirect, GpuDriver, Mode, NicDriver
 from aks_infiniband.resources.options import Waits
 
 
+@describes(AskedPool, Pool, without=("size", "node_count"))
 class PoolDescription(TypedDict):
     """One pool of InfiniBand machines. Describe it once, and give it to every component that serves the pool."""
-
-    name: str
-    """Name of the pool: 1 to 12 lower-case letters and digits, a letter first."""
-    vm_size: str
-    """Azure VM size with InfiniBand, such as Standard_ND96isr_H100_v5."""
-    count: int
-    """Number of nodes."""
-    mode: NotRequired[Mode]
-    """How pods get InfiniBand. Default: rdma-shared."""
-    nic_driver: NotRequired[NicDriver]
-    """Whose mlx5 driver the nodes run. Default: that of the size."""
-    gpu_driver: NotRequired[GpuDriver]
-    """Who owns the driver of the GPUs. Default: that of the size."""
-    gpu_device_plugin: NotRequired[GpuDevicePlugin]
-    """Who runs the device plugin of the GPUs. Default: the node image where it has the driver, else the operator."""
-    gpu_direct: NotRequired[GpuDirect]
-    """How adapters reach the memory of GPUs. Default: nvidia-peermem beside doca-ofed, else dmabuf."""
-    taints: NotRequired[list[str]]
-    """As key=value:Effect. Everything that is put on the pool tolerates them."""
-    node_selector: NotRequired[dict[str, str]]
-    """Labels that the nodes of the pool carry, and no others. Default: AKS's own label of the pool."""
-    ipoib_devices: NotRequired[list[str]]
-    """In mode ipoib: parent interfaces of the networks, one a rail. Default: the first one of the size."""
-    ipoib_networks: NotRequired[list[str]]
-    """In mode ipoib: names of these networks. Default: aks-infiniband, or aks-infiniband- and the interface."""
 
 
 class ChartDescription(TypedDict):

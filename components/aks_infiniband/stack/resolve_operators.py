@@ -48,7 +48,7 @@ class Operators:
     @cached_property
     def pools(self) -> tuple[Pool, ...]:
         """Those with InfiniBand."""
-        return tuple(pool.resolved() for pool in self.reading.infiniband_pools)
+        return tuple(pool.facts for pool in self.reading.infiniband_pools)
 
     @property
     def release(self) -> Release:

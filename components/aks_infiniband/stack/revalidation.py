@@ -15,6 +15,11 @@ from aks_infiniband.stack.stack import Operator
 
 _SAME_MACHINES: Final = {"labels", "taints", "count", "autoscale", "nccl_topology", "kubernetes_version"}
 """Settings of a pool that change without replacing its machines, and the one that stands beside them."""
+_LEFT_OUT: Final[Mapping[str, Any]] = {
+    **dict.fromkeys(("mode", "nic_driver", "gpu_driver", "gpu_device_plugin", "gpu_direct")),
+    **{"ipoib_devices": [], "node_selector": {}},
+}
+"""How a measurement has on record what a pool does not say. Another record would measure every pool again."""
 
 
 def revalidate_when(
@@ -44,6 +49,7 @@ def revalidate_when(
         ),
         "nodePreparation": settings.network_operator.node_preparation,
         "machines": {
+            **_LEFT_OUT,
             **pool.given.model_dump(mode="json", exclude=_SAME_MACHINES),
             "kubernetesVersion": settings.cluster and pool.kubernetes_version,
         },

@@ -176,7 +176,7 @@ def _pairs(pool: Pool) -> dict[str, Any] | None:
     """How pairs of nodes are measured. None for a pool of two nodes, because the all-reduce measures that pair."""
     if pool.node_count < 3:
         return None
-    bound = _threshold(replace(pool, node_count=2), "all-reduce", "infiniband", None)
+    bound = _threshold(pool.changed(node_count=2), "all-reduce", "infiniband", None)
     return {"bytes": (bound or {}).get("message_bytes") or _LARGEST, "seconds": 60, "rounds": 3, "threshold": bound}
 
 

@@ -133,7 +133,7 @@ def test_an_image_without_nccl_is_no_pass_and_says_what_to_set(pods: Make) -> No
 def test_a_node_8_percent_below_its_pool_that_passes_every_limit_is_named_by_its_pairs(tmp_path: Path) -> None:
     slow = {"fault": "slow", "node": "node-2", "factor": 0.92}
     with FakeApi() as api:
-        three = GpuPods(tmp_path, replace(POOL, node_count=3), api, faults=[slow], measure_seconds=60.0)
+        three = GpuPods(tmp_path, POOL.changed(node_count=3), api, faults=[slow], measure_seconds=60.0)
         _, _, report = three.all()
     assert len(report["pairs"]) == 3
     found = [check for check in report["checks"] if check["check"] == "all-reduce-pairs"]

@@ -1,7 +1,6 @@
 """Pools whose pods measure as real processes, and what their reports say."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from aks_infiniband.facts.catalog import SIZES
@@ -18,7 +17,7 @@ HB = Pool(
     nic_driver="doca-ofed",
     gpu_driver="none",
 )
-ND = replace(HB, name="nd", size=SIZES["Standard_ND96isr_H100_v5"], node_count=2, gpu_driver="none")
+ND = HB.changed(name="nd", size=SIZES["Standard_ND96isr_H100_v5"], node_count=2, gpu_driver="none")
 """Its GPUs are not measured here: the collective has tests of its own."""
 Make = Callable[..., Pods]
 

@@ -5,7 +5,6 @@ import signal
 import socket
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +132,7 @@ def test_a_pod_that_is_killed_half_way_and_started_again_comes_to_the_same_repor
 
 
 def test_ipoib_is_measured_on_its_own_interface_beside_the_pod_network(pods: Make) -> None:
-    pool = replace(HB, mode="ipoib", node_count=2, ipoib_networks=("aks-infiniband",), ipoib_devices=("ibP257p0s0",))
+    pool = HB.changed(mode="ipoib", node_count=2, ipoib_networks=("aks-infiniband",), ipoib_devices=("ibP257p0s0",))
     code, message, report = pods(pool, measure_seconds=180.0).all()
 
     assert (code, report["verdict"]) == (0, "pass"), message
@@ -154,8 +153,7 @@ def test_ipoib_is_measured_on_its_own_interface_beside_the_pod_network(pods: Mak
 def test_a_slow_ipoib_interface_is_told_with_its_node_and_interface(
     pods: Make, size: str, verdict: str, exit_code: int, cause: str
 ) -> None:
-    pool = replace(
-        HB,
+    pool = HB.changed(
         size=SIZES[size],
         gpu_driver="none",
         mode="ipoib",

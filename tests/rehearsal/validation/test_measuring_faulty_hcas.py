@@ -1,7 +1,5 @@
 """The validation's pods on machines with a fault of an HCA, its port or its fabric: it is found and explained."""
 
-from dataclasses import replace
-
 import pytest
 
 from tests.rehearsal.validation.measured import HB, ND, Make, checks_of
@@ -61,7 +59,7 @@ def test_hcas_meet_on_their_rail_whatever_the_kernel_or_an_image_calls_them(pods
         {"fault": "hpc-image-names", "node": "node-2"},
     ]
     last = {"fault": "slow", "node": "node-0", "device": "mlx5_8", "factor": 0.5}
-    pool = replace(ND, node_count=3)
+    pool = ND.changed(node_count=3)
     code, message, report = pods(pool, *names, last, measure_seconds=PATIENT).all()
 
     assert code == 1, "mlx5_8 is the last HCA of this node; the Ethernet device is mlx5_0 here, and mlx5_3 on another"

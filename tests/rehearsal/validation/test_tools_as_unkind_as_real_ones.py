@@ -3,7 +3,6 @@
 What the tools do here is what real ones were recorded to do (tests/field_recordings/tools.yaml).
 """
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from aks_infiniband.facts.catalog import SIZES
 from tests.rehearsal.validation.measured import HB, ND, Make, checks_of
 from tests.rehearsal.validation.pods import failures
 
-FOUR_RAILS = replace(ND, size=SIZES["Standard_ND128isr_GB300_v6"])
+FOUR_RAILS = ND.changed(size=SIZES["Standard_ND128isr_GB300_v6"])
 """Two machines with four HCAs each."""
 ONCE = {"tries": 1}
 """A second try takes as long as the first and shows the same."""

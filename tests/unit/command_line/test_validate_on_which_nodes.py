@@ -49,7 +49,7 @@ def test_the_job_is_the_deployed_one_on_the_chosen_nodes_with_a_report_of_its_ow
 
 
 def test_a_pool_without_device_plugin_still_waits_for_its_driver() -> None:
-    without = replace(POOL, mode="driver-only", gpu_driver="none")
+    without = POOL.changed(mode="driver-only", gpu_driver="none")
     template = job(replace(RUN, validation=validation(without)))["spec"]["template"]["spec"]
     (term,) = template["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][
         "nodeSelectorTerms"
@@ -121,7 +121,7 @@ def test_nodes_that_are_used_or_cannot_be_used_are_left_out_and_it_is_said_why()
 
 
 def test_without_a_device_plugin_a_pod_that_mounts_the_devices_uses_the_node() -> None:
-    without = replace(POOL, mode="driver-only", gpu_driver="none")
+    without = POOL.changed(mode="driver-only", gpu_driver="none")
     ready = node("a")
     ready["metadata"]["labels"]["network.nvidia.com/operator.mofed.wait"] = "false"
     assert left_out([ready], [pod("mpi", "a", volume="/var/lib")], without)[0] == ["a"]
@@ -130,7 +130,7 @@ def test_without_a_device_plugin_a_pod_that_mounts_the_devices_uses_the_node() -
 
 
 def test_in_mode_dra_a_pod_with_a_claim_uses_the_node() -> None:
-    claiming = replace(POOL, mode="dra", nic_driver="inbox", gpu_driver="none")
+    claiming = POOL.changed(mode="dra", nic_driver="inbox", gpu_driver="none")
     held = pod("mpi", "a")
     assert left_out([node("a")], [held], claiming)[0] == ["a"]
     held["spec"]["resourceClaims"] = [{"name": "infiniband", "resourceClaimTemplateName": "infiniband-hbv4"}]

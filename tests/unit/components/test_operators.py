@@ -205,8 +205,8 @@ def test_many_pools_that_share_labels_are_kept_off_in_a_few_words() -> None:
 
 @pytest.mark.field_report("B6", "A10")
 def test_sizes_that_only_the_stack_file_describes_are_found_by_their_own_device() -> None:
-    described = replace(
-        pool(), size=replace(pool().size, infiniband=replace(pool().size.infiniband, vf_device_id="1234"))
+    described = pool().changed(
+        size=replace(pool().size, infiniband=replace(pool().size.infiniband, vf_device_id="1234"))
     )
     (rule,) = node_feature_rule_spec([described])["rules"]
     assert rule["matchFeatures"][0]["matchExpressions"]["device"]["value"] == ["1234"]

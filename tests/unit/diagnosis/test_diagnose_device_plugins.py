@@ -1,7 +1,6 @@
 """Waits for resources that a device plugin does not offer: why it offers none, and what to do next."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -53,10 +52,10 @@ def test_the_sriov_device_plugin_of_a_pools_own_policy_is_found_under_the_pools_
         daemon_sets=[daemon_set(name)],
         config_maps=[config_map("network-operator-sriovdp-config-ndh100", "resourceList", entry)],
     )
-    text = said(JOB, view, [replace(POOL, mode="sriov")])
+    text = said(JOB, view, [POOL.changed(mode="sriov")])
     assert 'offers no rdma/ib on n0: its selectors are {"vendors": ["1234"]}' in text
     assert f"daemonset/{name}" in text
 
 
 def test_a_pool_without_a_device_plugin_is_not_asked_for_one() -> None:
-    assert "device plugin" not in said(JOB, View(nodes=[bare("n0")], jobs=[job()]), [replace(POOL, mode="driver-only")])
+    assert "device plugin" not in said(JOB, View(nodes=[bare("n0")], jobs=[job()]), [POOL.changed(mode="driver-only")])

@@ -34,10 +34,11 @@ SECTIONS: list[tuple[Callable[..., Any], str, dict[str, Any], float, float]] = [
     (Autoscale, "min_count", {"max_count": 2}, 1, 1000),
     (Machines, "os_disk_size_gb", {}, 30, 2048),
     (OrdinaryPool, "count", ORDINARY, 1, 1000),
+    (Pool, "node_count", H100, 1, 1000),
+    (Pool, "ipoib_rails", {**H100, "node_count": 2}, 1, 16),
 ]
 ARGUMENTS: list[tuple[Callable[..., Any], str, dict[str, Any], float, float]] = [
     (WaitArgs, "timeout_seconds", {}, 1, 86400),
-    (Pool, "node_count", H100, 1, 1000),
 ]
 
 

@@ -74,7 +74,7 @@ def test_where_the_pool_goes_may_come_from_another_resource(deploy: Deploy) -> N
     [
         ("NetworkOperator", {"pools": [{**POOL, "vmSize": "Standard_D8s_v5"}]}, "vmSize is Standard_D8s_v5; must be"),
         ("NetworkOperator", {"pools": []}, "pools is empty"),
-        ("NetworkOperator", {"pools": [{**POOL, "count": 2.5}]}, "node_count"),
+        ("NetworkOperator", {"pools": [{**POOL, "count": 2.5}]}, "count is 2.5; must be a whole number"),
         ("RdmaCluster", {"settings": {"aks-infiniband:pool": []}}, "aks-infiniband:pool "),
         ("NicNodePolicy", {"pools": [POOL], "poolName": "h100"}, "pool h100 needs no NicNodePolicy"),
         (

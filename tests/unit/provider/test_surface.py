@@ -6,8 +6,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 import pytest
-from aks_infiniband.facts.pool import Pool
-from aks_infiniband.provider.described import SECTION_OF
+from aks_infiniband.provider.described import FIELDS_OF
 from aks_infiniband.resources.registry import Registry
 from pulumi.provider.experimental.util import camel_case
 from pydantic_core import PydanticUndefined
@@ -17,10 +16,8 @@ from tests.unit.library.public import named
 from tests.unit.provider.parity import ARGUMENTS_FOR_PYTHON, FOR_PYTHON, MADE_OF_INPUTS, TWICE
 from tests.unit.provider.provider_process import resources, types
 
-DESCRIBED = {"PoolDescription": Pool, "RegistryDescription": Registry}
+DESCRIBED = {"RegistryDescription": Registry}
 """Parts of arguments whose inputs are written by hand. Those of sections are made from them."""
-OTHERWISE_NAMED = {"size": "vmSize", "nodeCount": "count"}
-"""Of a pool, as a stack file calls them."""
 NONE = (None, (), MISSING, PydanticUndefined)
 """Defaults that a text tells in its own words."""
 OWN = {"ChartDescription"}
@@ -49,9 +46,9 @@ def test_every_part_of_an_argument_can_be_said() -> None:
     served = {
         name: set(about["properties"])
         for name, about in types().items()
-        if "enum" not in about and name not in SECTION_OF
+        if "enum" not in about and name not in FIELDS_OF
     }
-    ours = {name: {OTHERWISE_NAMED.get(key, key) for key in arguments(kind)} for name, kind in DESCRIBED.items()}
+    ours = {name: set(arguments(kind)) for name, kind in DESCRIBED.items()}
     assert {name: keys for name, keys in served.items() if name not in OWN} == ours
 
 

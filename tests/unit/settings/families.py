@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
+from aks_infiniband.handwritten.section import Follows
 from aks_infiniband.stack.settings.mistakes import model_in
 from aks_infiniband.stack.settings.model import Settings
 from jsonschema import Draft7Validator
@@ -105,7 +106,8 @@ def keys(model: type[BaseModel] = Settings, path: Path = ()) -> Iterator[Key]:
     between: dict[str, Path] = {"pools": (0,), "sizes": (OWN_SIZE,), "thresholds": (FIGURE,)}
     for name, field in model.model_fields.items():
         key = field.alias or name
-        yield Key((*path, key), optional=not field.is_required() and field.default is None)
+        none = field.default is None or isinstance(field.default_factory, Follows)
+        yield Key((*path, key), optional=none and not field.is_required())
         inner = model_in(field.annotation)
         if inner is not None:
             yield from keys(inner, (*path, key, *between.get(key, ())))

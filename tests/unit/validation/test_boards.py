@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,7 +20,7 @@ BOARDS = ["report", "report-1", "report-2"]
 
 @pytest.fixture
 def pool(pool: Pool) -> Pool:
-    return replace(pool, node_count=NODES)
+    return pool.changed(node_count=NODES)
 
 
 @pytest.fixture

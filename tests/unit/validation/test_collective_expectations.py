@@ -1,7 +1,6 @@
 """What a pool's all-reduce is measured with and held against, from size, node count and stack file."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from aks_infiniband.facts.baselines import Baseline, GivenThreshold
@@ -28,7 +27,7 @@ def pool(size: str, nodes: int = 2) -> Pool:
 
 def test_without_gpus_that_somebody_offers_there_is_no_collective() -> None:
     assert collective_expectations(pool("Standard_HB120rs_v3")) is None
-    assert collective_expectations(replace(pool(H100), gpu_driver="none")) is None
+    assert collective_expectations(pool(H100).changed(gpu_driver="none")) is None
 
 
 def test_two_a100_machines_are_held_against_what_was_measured_on_two() -> None:

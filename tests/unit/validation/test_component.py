@@ -1,7 +1,6 @@
 """The component wires its documents: names, order and access."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -65,7 +64,7 @@ def test_another_polling_rhythm_is_another_validation(validated: Any) -> None:
 
 
 def test_pools_share_a_topology_that_is_the_same(deploy: Deploy, pool: Any) -> None:
-    pools = [replace(pool, name=name) for name in ("one", "two", "given")]
+    pools = [pool.changed(name=name) for name in ("one", "two", "given")]
 
     def program() -> Any:
         args = ValidationAccessArgs(pools=pools, topologies={"given": "<system/>"})
@@ -80,7 +79,7 @@ def test_pools_share_a_topology_that_is_the_same(deploy: Deploy, pool: Any) -> N
 
 
 def test_what_pools_of_a_kind_have_in_common_stands_once_and_not_in_each_ones_job(deploy: Deploy, pool: Any) -> None:
-    pools = [pool, replace(pool, name="other"), replace(pool, name="alone", node_count=1)]
+    pools = [pool, pool.changed(name="other"), pool.changed(name="alone", node_count=1)]
 
     def program() -> Any:
         expected = [expectations(validated_pool) for validated_pool in pools]
@@ -105,7 +104,7 @@ def test_what_pools_of_a_kind_have_in_common_stands_once_and_not_in_each_ones_jo
 
 
 def test_validations_of_a_namespace_share_program_account_and_roles(deploy: Deploy, pool: Any) -> None:
-    pools = [pool, replace(pool, name="other")]
+    pools = [pool, pool.changed(name="other")]
 
     def program() -> Any:
         access = ValidationAccess("shared", args=ValidationAccessArgs(pools=pools, namespace="ours"))

@@ -1,6 +1,5 @@
 """The images that a pool is measured in, and how Python comes into one that has none."""
 
-from dataclasses import replace
 from typing import Any
 
 from aks_infiniband.facts.catalog import SIZES
@@ -33,6 +32,6 @@ def test_another_image_has_python(pool: Any) -> None:
 
 
 def test_a_size_without_gpus_is_measured_with_the_small_image(pool: Any) -> None:
-    cpu = replace(pool, size=SIZES["Standard_HB120rs_v3"], gpu_driver="none")
+    cpu = pool.changed(size=SIZES["Standard_HB120rs_v3"], gpu_driver="none")
     spec = spec_of(cpu, ValidationOptions())
     assert {init_container(spec)["image"], container(spec)["image"]} == {VALIDATION_IMAGE}

@@ -1,7 +1,6 @@
 """The Job as a document: who runs where, asks for what, ends how, and is made anew when."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -111,7 +110,7 @@ def test_a_validation_pod_takes_the_whole_node_and_states_its_own_needs(validati
 
 
 def test_a_validation_pod_of_a_size_without_gpus_asks_for_none(pool: Any) -> None:
-    cpu = replace(pool, size=SIZES["Standard_HB120rs_v3"], gpu_driver="none")
+    cpu = pool.changed(size=SIZES["Standard_HB120rs_v3"], gpu_driver="none")
     assert "nvidia.com/gpu" not in container(spec_of(cpu))["resources"]["limits"]
 
 
@@ -212,7 +211,7 @@ def test_the_same_inputs_give_the_same_name_and_any_change_gives_another(pool: A
     others = [
         name(spec(image="example.com/python:4"), {"driver": 1}, {"file": "text"}),
         name(spec(mode="warn"), {"driver": 1}, {"file": "text"}),
-        name(spec(pool=replace(pool, node_count=3)), {"driver": 1}, {"file": "text"}),
+        name(spec(pool=pool.changed(node_count=3)), {"driver": 1}, {"file": "text"}),
         name(validation, {"driver": 2}, {"file": "text"}),
         name(validation, {"driver": 1}, {"file": "other text"}),
     ]
@@ -220,6 +219,6 @@ def test_the_same_inputs_give_the_same_name_and_any_change_gives_another(pool: A
 
 
 def test_a_name_is_short_enough_for_the_pods_host_names(validation: Any, pool: Any) -> None:
-    longest = replace(pool, name="abcdefghijkl")
+    longest = pool.changed(name="abcdefghijkl")
     name = named_job(longest, validation)["metadata"]["name"]
     assert len(name) <= 52

@@ -1,6 +1,5 @@
 """Every check passes on a healthy node, and fails with node and device when that one thing is wrong."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -140,7 +139,7 @@ def test_another_number_of_gpus_fails(healthy: Any, expected: Any, bad: Any, see
 
 
 def test_a_size_without_accelerators_is_not_asked_for_any(healthy: Any, pool: Any) -> None:
-    expected: Any = expectations(replace(pool, size=SIZES["Standard_HB176rs_v4"]))
+    expected: Any = expectations(pool.changed(size=SIZES["Standard_HB176rs_v4"]))
     facts = healthy()
     facts["hcas"] = facts["hcas"][:1]
     facts["accelerator_devices"] = []

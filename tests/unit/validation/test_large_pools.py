@@ -1,7 +1,6 @@
 """A pool as large as Azure makes them: its report fits into a ConfigMap, and what does not fit is said and final."""
 
 import random
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,7 +22,7 @@ NODES = 100
 
 @pytest.fixture
 def pool(pool: Pool) -> Pool:
-    return replace(pool, node_count=NODES)
+    return pool.changed(node_count=NODES)
 
 
 def name(number: int) -> str:

@@ -1,7 +1,6 @@
 """The pods of a large pool's check divide what they write as those of its validation do; who leads alone reads all."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,7 +18,7 @@ BOARDS = ["report", "report-1", "report-2"]
 
 @pytest.fixture
 def pool(pool: Pool) -> Pool:
-    return replace(pool, node_count=40)
+    return pool.changed(node_count=40)
 
 
 @pytest.fixture
@@ -77,4 +76,4 @@ def test_who_leads_finds_all_who_have_come_and_leaves_the_report_where_it_is_rea
 
 def test_a_pool_has_as_many_as_its_pods_need_and_the_first_is_the_one_that_is_read(pool: Pool) -> None:
     assert boards(pool) == ["ndh100-light-check", "ndh100-light-check-1", "ndh100-light-check-2"]
-    assert boards(replace(pool, node_count=16)) == ["ndh100-light-check"]
+    assert boards(pool.changed(node_count=16)) == ["ndh100-light-check"]

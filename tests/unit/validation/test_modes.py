@@ -1,6 +1,5 @@
 """Each mode hands InfiniBand to the validation's pods in its own way, and is judged accordingly."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -29,13 +28,13 @@ def containers(template: Any) -> tuple[Any, Any]:
 
 @pytest.fixture
 def ipoib(pool: Any) -> Any:
-    return replace(
-        pool, mode="ipoib", ipoib_networks=("aks-infiniband", "other"), ipoib_devices=("ibP257p0s0", "ibP258p0s0")
+    return pool.changed(
+        mode="ipoib", ipoib_networks=("aks-infiniband", "other"), ipoib_devices=("ibP257p0s0", "ibP258p0s0")
     )
 
 
 def test_sriov_pods_ask_for_every_hca_and_await_as_many_on_every_node(pool: Any) -> None:
-    sriov = replace(pool, mode="sriov")
+    sriov = pool.changed(mode="sriov")
     awaits, validates = containers(spec_of(sriov))
     assert sriov.promised_resources == {"nvidia.com/gpu": 8, "rdma/ib": 8}
     assert "--resource=rdma/ib=8" in awaits["args"]
@@ -43,7 +42,7 @@ def test_sriov_pods_ask_for_every_hca_and_await_as_many_on_every_node(pool: Any)
 
 
 def test_driver_only_pods_are_privileged_mount_the_devices_and_await_the_driver_of_every_node(pool: Any) -> None:
-    template = spec_of(replace(pool, mode="driver-only"))
+    template = spec_of(pool.changed(mode="driver-only"))
     awaits, validates = containers(template)
     assert f"--label={MOFED_READY}" in awaits["args"]
     assert not [argument for argument in awaits["args"] if "rdma/" in argument]
@@ -73,8 +72,8 @@ def test_pods_mount_their_machines_counters_read_only_and_nothing_where_nobody_l
 
 
 def test_driver_only_with_the_inbox_driver_awaits_no_label_that_nobody_sets(pool: Any) -> None:
-    assert promised_labels(replace(pool, mode="driver-only", nic_driver="inbox")) == {}
-    assert promised_labels(replace(pool, mode="driver-only")) == {"network.nvidia.com/operator.mofed.wait": "false"}
+    assert promised_labels(pool.changed(mode="driver-only", nic_driver="inbox")) == {}
+    assert promised_labels(pool.changed(mode="driver-only")) == {"network.nvidia.com/operator.mofed.wait": "false"}
     assert promised_labels(pool) == {}
 
 
@@ -121,7 +120,7 @@ def test_an_ipoib_interface_that_is_missing_wrong_or_without_address_fails_and_s
 
 
 def test_gpus_that_nobody_drives_are_neither_awaited_nor_asked_for_and_not_measured(pool: Any) -> None:
-    undriven = replace(pool, size=SIZES["Standard_ND96isr_MI300X_v5"], gpu_driver="none")
+    undriven = pool.changed(size=SIZES["Standard_ND96isr_MI300X_v5"], gpu_driver="none")
     expected: Any = expectations(undriven)
     assert undriven.promised_resources == {"rdma/shared_ib": 1}
     assert expected["accelerators"] is None
@@ -133,7 +132,7 @@ def test_gpus_that_nobody_drives_are_neither_awaited_nor_asked_for_and_not_measu
 def test_a_missing_device_file_is_blamed_on_the_host_where_no_plugin_hands_it_out(pool: Any, healthy: Any) -> None:
     facts = healthy()
     facts["uverbs"].remove("uverbs3")
-    checks = judge_node("one", facts, expectations(replace(pool, mode="driver-only")))
+    checks = judge_node("one", facts, expectations(pool.changed(mode="driver-only")))
     (check,) = [check for check in checks if check["verdict"] == "fail"]
     assert check["device"] == "mlx5_ib3"
     assert "the host's /dev/infiniband" in str(check["cause"])
@@ -148,7 +147,7 @@ def test_images_come_from_the_mirror_with_its_credentials(pool: Any) -> None:
 
 
 def test_the_topology_is_mounted_where_workloads_have_it(pool: Any) -> None:
-    _, validates = containers(spec_of(replace(pool, size=SIZES["Standard_HB120rs_v3"], gpu_driver="none")))
+    _, validates = containers(spec_of(pool.changed(size=SIZES["Standard_HB120rs_v3"], gpu_driver="none")))
     assert "NCCL_TOPO_FILE" not in {variable["name"] for variable in validates["env"]}
     _, validates = containers(spec_of(pool, topology="topology-1.xml"))
     assert "NCCL_TOPO_FILE" in {variable["name"] for variable in validates["env"]}

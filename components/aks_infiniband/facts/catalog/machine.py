@@ -20,8 +20,9 @@ OsSku = Literal["Ubuntu", "Ubuntu2204", "AzureLinux", "AzureLinux3"]
 Mellanox/network-operator-docs 0c0ecad, release-notes.rst, 2026-05-21) and that AKS's API 2025-09-01 has,
 which azure-native sends (Azure/bicep-types-az 1f896de, 2026-08-20). It has no Ubuntu2404, and needs none: from
 Kubernetes 1.35 on Ubuntu is 24.04."""
-GpuDirect = Literal["dmabuf", "nvidia-peermem"]
-"""How HCAs reach the memory of GPUs: DMA-BUF of the kernel, or the GPU driver's module, which is built against OFED."""
+GpuDirect = Literal["dmabuf", "nvidia-peermem", "auto"]
+"""How HCAs reach the memory of GPUs: DMA-BUF of the kernel, or the GPU driver's module, which is built against OFED; or
+what the GPU allows."""
 GpuSoftware = Literal["gpu-operator", "rocm"]
 """What makes a GPU usable: NVIDIA's GPU Operator, or AMD's ROCm GPU operator."""
 SlotSource = Literal["published", "observed", "assumed"]
@@ -202,11 +203,6 @@ class MachineSize:
     def ipoib_devices(self) -> tuple[str, ...]:
         """The interfaces on which IPoIB networks can stand, one for each HCA; empty where their names are unknown."""
         return () if self.slots.source == "assumed" else tuple(slot.interface for slot in self.slots.hcas)
-
-
-def by_dma_buf(asked: GpuDirect | None, nic_driver: NicDriver) -> bool:
-    """Whether HCAs reach GPUs by DMA-BUF. Beside OFED it is no default: that would restart drivers that are in use."""
-    return asked == "dmabuf" or nic_driver == "inbox"
 
 
 def keeps_gpu_operator_off(owner: GpuDriver, size: MachineSize | None, vm_size: str) -> bool:

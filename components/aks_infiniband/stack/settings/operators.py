@@ -7,8 +7,10 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from aks_infiniband.facts import ranges, rules
-from aks_infiniband.facts.bounds import PerNode
+from aks_infiniband.facts.bounds import PerNode, Rails
 from aks_infiniband.facts.catalog.machine import Mode, NicDriver
+from aks_infiniband.facts.modes import DEFAULT_MODE
+from aks_infiniband.facts.pool import DEFAULT_RAILS
 from aks_infiniband.facts.ranges import Network
 from aks_infiniband.facts.rules import Labels, Text
 from aks_infiniband.handwritten.section import Section
@@ -44,7 +46,7 @@ class IpoibSettings(Section):
     """Pods with such an interface that one node takes; NV-IPAM gives every node a block of so many."""
     gateway: Annotated[IPv4Address, BeforeValidator(ranges.address)] | None = None
     """A router in the range, for what is beyond it. Default: none, the fabric is one subnet."""
-    rails: int = Field(default=1, ge=1, le=16, strict=True)
+    rails: Rails = Field(default=DEFAULT_RAILS, strict=True)
     """IPoIB networks a pod joins, each on an HCA of its own: net1, net2, …"""
 
 
@@ -56,7 +58,7 @@ class NetworkOperatorSettings(_OperatorSettings):
     is installed, and no policy is made. The policies that are there, and the labels of the nodes, are read: if they do
     not suit the pools, nothing is made, and `up` names what is missing with the object to apply. mode and driver then
     say what the cluster has."""
-    mode: Mode = "rdma-shared"
+    mode: Mode = DEFAULT_MODE
     """How pods get InfiniBand. rdma-shared: up to 63 pods of a node share all its HCAs. sriov: a pod holds HCAs for
     itself. ipoib: rdma-shared, and a network interface net1 for programs that speak TCP/IP only. dra: a pod claims HCAs
     for itself (Dynamic Resource Allocation), which dranet hands out; needs driver inbox. driver-only: nothing but the

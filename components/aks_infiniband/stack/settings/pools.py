@@ -6,47 +6,19 @@ from pydantic import Field
 
 from aks_infiniband.azure.machines import Machines, OrdinaryPool
 from aks_infiniband.facts import rules
-from aks_infiniband.facts.catalog.machine import (
-    Architecture,
-    GpuDevicePlugin,
-    GpuDirect,
-    GpuDriver,
-    LinkGeneration,
-    Mode,
-    NicDriver,
-)
-from aks_infiniband.facts.rules import Labels, Text
+from aks_infiniband.facts.catalog.machine import Architecture, LinkGeneration
+from aks_infiniband.facts.pool import PoolProperties
+from aks_infiniband.facts.rules import Text
 from aks_infiniband.handwritten.section import Section
 
 
-class PoolSettings(OrdinaryPool):
+class PoolSettings(OrdinaryPool, PoolProperties):
     """One pool of machines. Two pools never share a fabric."""
 
     infiniband: bool = Field(default=True, strict=True)
     """False for a pool of ordinary machines beside the others: any size without InfiniBand."""
-    mode: Mode | None = None
-    """How pods get InfiniBand. Default: the network operator's mode."""
-    nic_driver: NicDriver | None = None
-    """Whose mlx5 driver: doca-ofed or inbox. Default: the network operator's."""
-    gpu_driver: GpuDriver | None = None
-    """Who owns the GPUs' driver. operator: NVIDIA's, or AMD's, GPU Operator. aks: AKS, for NVIDIA's GPUs. image:
-    whoever made the node image, for AMD's and for GB200 and GB300. none: nobody we know of, and GPUs are not offered to
-    pods. Default: operator for NVIDIA's GPUs, none for AMD's and for sizes without GPUs. A change replaces the pool,
-    but for one between operator and image."""
-    gpu_device_plugin: GpuDevicePlugin | None = None
-    """Who runs the device plugin that offers NVIDIA's GPUs to pods. operator: the GPU Operator. image: a service of the
-    node image that has the driver too. Default: as gpuDriver says."""
-    gpu_direct: Literal[GpuDirect, "auto"] | None = None
-    """How HCAs reach the memory of GPUs (GPUDirect RDMA). dmabuf: through the kernel, so the GPU driver does not wait
-    for OFED. nvidia-peermem: through a module that the GPU driver builds against OFED. auto: nvidia-peermem for V100,
-    which has no DMA-BUF, and dmabuf for every other GPU; new clusters should choose it. Default: nvidia-peermem with
-    doca-ofed, dmabuf with inbox. A change restarts the GPU driver, node by node."""
-    ipoib_devices: tuple[Annotated[str, rules.interface_name], ...] = ()
-    """Parent interfaces of the IPoIB networks, one for each rail. Default: the catalogue's first for the size."""
     nccl_topology: Text | None = None
     """Path of an NCCL topology file, relative to the project. Default: generated from the catalogue."""
-    node_selector: Labels = Field(default_factory=dict)
-    """In an existing cluster: labels that the pool's nodes, and no others, carry."""
     images: tuple[Annotated[str, rules.image], ...] = ()
     """Images of the pool's workloads. Each must contain a shell. The nodes pull them while their drivers are installed,
     after the images of the validation."""

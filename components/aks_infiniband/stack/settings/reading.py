@@ -1,4 +1,4 @@
-"""A stack file and what follows from it. Only this module resolves a pool's settings.
+"""A stack file and what follows from it.
 
 The rules and the composition read the same objects. After a reading with holes, everything that follows from a value
 that is not well-formed raises Unreadable.
@@ -7,24 +7,15 @@ that is not well-formed raises Unreadable.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from aks_infiniband.facts.azure_names import REGIONS
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.described import described
-from aks_infiniband.facts.catalog.machine import (
-    GpuDevicePlugin,
-    GpuDirect,
-    GpuDriver,
-    MachineSize,
-    Mode,
-    NicDriver,
-    OsSku,
-)
+from aks_infiniband.facts.catalog.machine import MachineSize, OsSku
 from aks_infiniband.facts.kubernetes import minor_of
-from aks_infiniband.facts.modes import ACCESS
-from aks_infiniband.facts.pool import LARGEST_PLACEMENT_GROUP, Pool
-from aks_infiniband.handwritten.section import Unreadable
+from aks_infiniband.facts.pool import LARGEST_PLACEMENT_GROUP, Pool, PoolProperties
+from aks_infiniband.handwritten.section import HOLE, Unreadable
 from aks_infiniband.stack.settings.cluster import ClusterSettings
 from aks_infiniband.stack.settings.mistakes import Mistake, Path, wrong
 from aks_infiniband.stack.settings.model import Settings
@@ -35,7 +26,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class PoolReading:
-    """One pool. A value is its own setting, or else the stack's, or else what follows from its size."""
+    """One pool of a stack file."""
 
     index: int
     given: PoolSettings
@@ -69,35 +60,30 @@ class PoolReading:
         bounds = self.given.autoscale
         return self.given.count if bounds is None else bounds.min_count
 
+    @cached_property
+    def facts(self) -> Pool:
+        """The facts of a pool with InfiniBand, from which everything on it is built: what it says itself, else what the
+        stack says for all pools, else what follows from its size. Raises Unreadable for what is not well-formed.
+        """
+        given, of_all = self.given, self.stack.of_all_pools
+        own = {name: readable(given, name) for name in PoolProperties.model_fields if name in given.model_fields_set}
+        size = readable(self, "known_size")
+        return Pool.with_holes({**of_all, **own, "size": size, "node_count": readable(self, "node_count")})
+
     @property
-    def size(self) -> MachineSize:
-        """The size of a pool with InfiniBand. Raises Unreadable for an unknown size."""
+    def known_size(self) -> MachineSize:
+        """Raises Unreadable for an unknown size."""
         return self.stack.size(self.given.vm_size)
 
     @property
-    def mode(self) -> Mode:
-        return self.given.mode or self.stack.settings.network_operator.mode
+    def node_selector(self) -> Mapping[str, str]:
+        """The one that it gives."""
+        return self.given.said("node_selector") or {}
 
     @property
-    def nic_driver(self) -> NicDriver:
-        """Raises Unreadable if none is given and the size is not known."""
-        return self.given.nic_driver or self.stack.settings.network_operator.driver or self.size.default_nic_driver
-
-    @property
-    def gpu_driver(self) -> GpuDriver:
-        """An ordinary pool has none: this program does not manage its GPUs."""
-        return self.given.gpu_driver or (self.size.default_gpu_driver if self.infiniband else "none")
-
-    @property
-    def gpu_device_plugin(self) -> GpuDevicePlugin:
-        return self.given.gpu_device_plugin or self.size.device_plugin_of(self.gpu_driver)
-
-    @property
-    def gpu_direct(self) -> GpuDirect | None:
-        """None if it follows from the NIC driver."""
-        if self.given.gpu_direct != "auto":
-            return self.given.gpu_direct
-        return "dmabuf" if self.size.accelerator and self.size.accelerator.dma_buf else "nvidia-peermem"
+    def ipoib_devices(self) -> tuple[str, ...]:
+        """Those that it names."""
+        return self.given.said("ipoib_devices") or ()
 
     @property
     def kubernetes_version(self) -> str:
@@ -115,29 +101,6 @@ class PoolReading:
         """
         return self.stack.cluster.placement_group_limit if self.stack.in_azure else LARGEST_PLACEMENT_GROUP
 
-    @property
-    def ipoib_devices(self) -> tuple[str, ...]:
-        """Parent interfaces of its IPoIB networks, fewer than rails where no more are known; none in other modes."""
-        if not ACCESS[self.mode].networks:
-            return ()
-        return self.given.ipoib_devices or self.size.ipoib_devices[: self.stack.settings.network_operator.ipoib.rails]
-
-    def resolved(self) -> Pool:
-        """The facts of a pool with InfiniBand, from which everything on it is built."""
-        return Pool(
-            name=self.name,
-            size=self.size,
-            node_count=self.node_count,
-            gpu_driver=self.gpu_driver,
-            gpu_device_plugin=self.gpu_device_plugin,
-            mode=self.mode,
-            nic_driver=self.nic_driver,
-            gpu_direct=self.gpu_direct,
-            taints=self.given.taints,
-            node_selector=self.given.node_selector,
-            ipoib_devices=self.ipoib_devices,
-        )
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -152,6 +115,13 @@ class Reading:
         except Unreadable:
             return ()
         return tuple(PoolReading(index, pool, self) for index, pool in enumerate(given))
+
+    @cached_property
+    def of_all_pools(self) -> dict[str, Any]:
+        """What the stack says for all pools that say nothing themselves, by the property of a pool."""
+        operator = readable(self.settings, "network_operator")
+        found = {"mode": readable(operator, "mode"), "nic_driver": readable(operator, "driver")}
+        return {**found, "ipoib_rails": readable(readable(operator, "ipoib"), "rails")}
 
     @cached_property
     def infiniband_pools(self) -> list[PoolReading]:
@@ -202,6 +172,14 @@ class Reading:
 
 
 Subject = TypeVar("Subject")
+
+
+def readable(holder: Any, name: str) -> Any:
+    """A value of a section; HOLE where it, or the section, cannot be read."""
+    try:
+        return HOLE if holder is HOLE else getattr(holder, name)
+    except Unreadable:
+        return HOLE
 
 
 def known(subjects: Iterable[Subject], read: Callable[[Subject], Value]) -> list[tuple[Subject, Value]]:

@@ -23,7 +23,7 @@ HB: Final[Pair] = (
 )
 GB: Final[Pair] = (
     {"name": "gb", "vmSize": GB300, "count": 2.0, "gpuDriver": "operator", "nicDriver": "doca-ofed"},
-    pool(GB300, "gb"),
+    pool(GB300, "gb", nic_driver="doca-ofed"),
 )
 AMD: Final[Pair] = (
     {"name": "nda", "vmSize": MI300X, "count": 2.0, "gpuDriver": "operator", "nicDriver": "doca-ofed"},

@@ -11,13 +11,13 @@ _PATH = "amdGpuOperator"
 
 def managed(pool: PoolReading) -> bool:
     """Whether it has GPUs of AMD whose driver somebody owns. Raises Unreadable for an unknown size."""
-    gpus = pool.size.accelerator
-    return gpus is not None and gpus.software == "rocm" and pool.gpu_driver != "none"
+    gpus = pool.facts.size.accelerator
+    return gpus is not None and gpus.software == "rocm" and pool.facts.gpu_driver != "none"
 
 
 def _built(reading: Reading) -> list[PoolReading]:
     """The pools whose driver the operator builds."""
-    found = known(reading.infiniband_pools, lambda pool: managed(pool) and pool.gpu_driver == "operator")
+    found = known(reading.infiniband_pools, lambda pool: managed(pool) and pool.facts.gpu_driver == "operator")
     return [pool for pool, built in found if built]
 
 

@@ -12,12 +12,12 @@ def _inbox(pool: PoolReading) -> Iterator[Mistake]:
     false in what it publishes (kubernetes-sigs/dranet issue 51). Kubernetes 1.35 and with it containerd 2 follow: the
     inbox driver needs Ubuntu 24.04.
     """
-    if pool.infiniband and ACCESS[pool.mode].claims and pool.nic_driver != "inbox":
+    if pool.infiniband and ACCESS[pool.facts.mode].claims and pool.facts.nic_driver != "inbox":
         reason = (
             "must be inbox in mode dra: dranet does not see HCAs again whose driver OFED has reloaded; or take the "
             "mode sriov, which gives each pod HCAs of its own too"
         )
-        yield wrong(pool.path("nicDriver"), pool.nic_driver, reason)
+        yield wrong(pool.path("nicDriver"), pool.facts.nic_driver, reason)
 
 
 STACK = ()

@@ -13,7 +13,7 @@ def _network(reading: Reading) -> Iterator[Mistake]:
     if not given.existing:
         return
     yield from _installs_nothing(reading, given, "networkOperator", "Network Operator")
-    modes = known(reading.infiniband_pools, lambda pool: pool.mode)
+    modes = known(reading.infiniband_pools, lambda pool: pool.facts.mode)
     if any(ACCESS[mode].networks for _, mode in modes):
         reason = (
             "does not go with mode ipoib, whose addresses NV-IPAM gives out of objects in its operator's namespace; "
@@ -27,7 +27,7 @@ def _gpus(reading: Reading) -> Iterator[Mistake]:
     if not given.existing:
         return
     yield from _installs_nothing(reading, given, "gpuOperator", "GPU Operator", "accept_visible_devices_envvar")
-    pools = known(reading.infiniband_pools, lambda pool: (pool.size.accelerator, pool.gpu_driver))
+    pools = known(reading.infiniband_pools, lambda pool: (pool.facts.size.accelerator, pool.facts.gpu_driver))
     if pools and not any(gpus and gpus.vendor == "nvidia" and owner != "none" for _, (gpus, owner) in pools):
         reason = (
             "says nothing: no pool has GPUs of NVIDIA whose driver the operator or AKS owns; leave it out, or set "

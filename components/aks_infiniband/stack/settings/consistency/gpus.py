@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from aks_infiniband.azure import fabric
-from aks_infiniband.facts.catalog.machine import by_dma_buf
 from aks_infiniband.facts.systems import systems_of
 from aks_infiniband.stack.settings.consistency.images import architecture
 from aks_infiniband.stack.settings.mistakes import Mistake, wrong
@@ -11,12 +10,12 @@ from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, u
 
 
 def _owner(pool: PoolReading) -> Iterator[Mistake]:
-    if not pool.infiniband or pool.gpu_driver == "none":
+    if not pool.infiniband or pool.facts.gpu_driver == "none":
         return
-    owner, gpus = pool.gpu_driver, pool.size.accelerator
-    if reason := fabric.gpu_driver(owner, pool.size):
+    owner, gpus = pool.facts.gpu_driver, pool.facts.size.accelerator
+    if reason := fabric.gpu_driver(owner, pool.facts.size):
         yield wrong(pool.path("gpuDriver"), owner, reason)
-    elif gpus is not None and not gpus.dma_buf and pool.nic_driver == "inbox":
+    elif gpus is not None and not gpus.dma_buf and pool.facts.nic_driver == "inbox":
         reason = (
             f"must be doca-ofed for {gpus.model}: the inbox driver reaches GPUs by DMA-BUF, which needs newer ones, "
             "and every message would go through the host's memory"
@@ -26,25 +25,25 @@ def _owner(pool: PoolReading) -> Iterator[Mistake]:
 
 def _owned(pool: PoolReading) -> bool:
     """Whether the pool has GPUs that the GPU Operator makes usable and whose driver somebody owns."""
-    gpus = pool.size.accelerator
-    return gpus is not None and gpus.software == "gpu-operator" and pool.gpu_driver != "none"
+    gpus = pool.facts.size.accelerator
+    return gpus is not None and gpus.software == "gpu-operator" and pool.facts.gpu_driver != "none"
 
 
 def _by_nvidias_operator(pool: PoolReading) -> bool:
     """Whether NVIDIA's GPU Operator installs its GPUs' driver."""
-    return pool.gpu_driver == "operator" and _owned(pool)
+    return pool.facts.gpu_driver == "operator" and _owned(pool)
 
 
 def _one_owner(reading: Reading) -> Iterator[Mistake]:
     """Driver, toolkit and runtime class are one for each GPU Operator, and there is one (field reports, A4)."""
     owned = [pool for pool, owned in known(reading.infiniband_pools, _owned) if owned]
-    for pool, owner, first, wanted in unlike_the_first([(pool, pool.gpu_driver) for pool in owned]):
+    for pool, owner, first, wanted in unlike_the_first([(pool, pool.facts.gpu_driver) for pool in owned]):
         reason = (
             f"must be {wanted}, as pool {first.name} has it: a cluster has one owner of GPU drivers, and two break the "
             "nodes; set gpuDriver of one pool, or none for the GPUs of one of them"
         )
         yield wrong(pool.path("gpuDriver"), owner, reason)
-    plugins = [(pool, pool.gpu_device_plugin) for pool in owned]
+    plugins = [(pool, pool.facts.gpu_device_plugin) for pool in owned]
     for pool, plugin, first, wanted in unlike_the_first(plugins):
         reason = f"must be {wanted}, as pool {first.name} has it: a GPU Operator has one device plugin for all, or none"
         yield wrong(pool.path("gpuDevicePlugin"), plugin, reason)
@@ -52,20 +51,20 @@ def _one_owner(reading: Reading) -> Iterator[Mistake]:
 
 def _device_plugin(pool: PoolReading) -> Iterator[Mistake]:
     """The node image's device plugin is a service beside the node image's driver."""
-    path, given = pool.path("gpuDevicePlugin"), pool.given.gpu_device_plugin
+    path, given = pool.path("gpuDevicePlugin"), pool.given.said("gpu_device_plugin")
     if not pool.infiniband or given is None:
         return
     if not _owned(pool):
         yield wrong(path, given, "says nothing: the program manages no GPUs of NVIDIA of the pool; leave it out")
-    elif given == "image" and pool.gpu_driver != "image":
-        reason = f"must be operator with gpuDriver {pool.gpu_driver}: the image's device plugin needs its driver"
+    elif given == "image" and pool.facts.gpu_driver != "image":
+        reason = f"must be operator with gpuDriver {pool.facts.gpu_driver}: the image's device plugin needs its driver"
         yield wrong(path, given, reason)
 
 
 def _gpu_direct(pool: PoolReading) -> Iterator[Mistake]:
-    if not pool.infiniband or pool.given.gpu_direct is None:
+    if not pool.infiniband or pool.given.said("gpu_direct") is None:
         return
-    path, asked, gpus = pool.path("gpuDirect"), pool.given.gpu_direct, pool.size.accelerator
+    path, asked, gpus = pool.path("gpuDirect"), pool.given.said("gpu_direct"), pool.facts.size.accelerator
     if gpus is not None and gpus.vendor == "amd":
         yield wrong(path, asked, "says nothing for AMD's GPUs, whose driver has DMA-BUF; leave it out")
     elif gpus is None or not _owned(pool):
@@ -73,20 +72,20 @@ def _gpu_direct(pool: PoolReading) -> Iterator[Mistake]:
     elif asked == "dmabuf" and not gpus.dma_buf:
         reason = f"must be nvidia-peermem for {gpus.model}: DMA-BUF needs open kernel modules, which do not drive it"
         yield wrong(path, asked, reason)
-    elif asked == "nvidia-peermem" and pool.nic_driver == "inbox":
+    elif asked == "nvidia-peermem" and pool.facts.nic_driver == "inbox":
         yield wrong(path, asked, "must be dmabuf with the inbox driver: nvidia-peermem is built against OFED")
 
 
 def _one_module(reading: Reading) -> Iterator[Mistake]:
     """The operator's driver pods wait for an OFED container on every node, or on none (chart value driver.rdma)."""
     pools = [pool for pool, so in known(reading.infiniband_pools, _by_nvidias_operator) if so]
-    ways = known(pools, lambda pool: by_dma_buf(pool.gpu_direct, pool.nic_driver))
+    ways = known(pools, lambda pool: pool.facts.dma_buf)
     for pool, _, first, dma_buf in unlike_the_first(ways):
         reason = (
             f"must be {'dmabuf' if dma_buf else 'nvidia-peermem'}, as for pool {first.name}: the GPU Operator's "
             "drivers wait for an OFED container on all nodes or on none; or give both the same nicDriver"
         )
-        yield wrong(pool.path("gpuDirect"), pool.given.gpu_direct, reason)
+        yield wrong(pool.path("gpuDirect"), pool.given.said("gpu_direct"), reason)
 
 
 def _one_system(reading: Reading) -> Iterator[Mistake]:
@@ -116,9 +115,9 @@ def _gpu_driver_version(reading: Reading) -> Iterator[Mistake]:
 
 def _without_effect(reading: Reading) -> Iterator[Mistake]:
     """Settings for GPUs that no pool has. A chart may be named for all stacks alike."""
-    gpus = known(reading.infiniband_pools, lambda pool: pool.size.accelerator)
+    gpus = known(reading.infiniband_pools, lambda pool: pool.facts.size.accelerator)
     owned = known(reading.infiniband_pools, _owned)
-    domains = known(reading.infiniband_pools, lambda pool: pool.size.nvlink_domain > 1 and pool.gpu_driver != "none")
+    domains = known(reading.infiniband_pools, lambda pool: pool.facts.has_compute_domain)
     if len(owned) < len(reading.infiniband_pools) or not reading.infiniband_pools:
         return
     if not any(has for _, has in domains):

@@ -23,9 +23,9 @@ _NAMED: Final[Mapping[str, Architecture]] = {
 
 def _nic_driver_version(reading: Reading) -> Iterator[Mistake]:
     path, version = ("networkOperator", "driverVersion"), reading.settings.network_operator.driver_version
-    asked = known(reading.infiniband_pools, lambda pool: pool.nic_driver)
+    asked = known(reading.infiniband_pools, lambda pool: pool.facts.nic_driver)
     yield from architecture(path, version, [pool for pool, driver in asked if driver == "doca-ofed"])
-    if version and all(not pool.infiniband or pool.nic_driver != "doca-ofed" for pool in reading.pools):
+    if version and all(not pool.infiniband or pool.facts.nic_driver != "doca-ofed" for pool in reading.pools):
         yield wrong(path, version, "says nothing: every pool has the inbox driver; leave it out")
 
 
@@ -54,7 +54,7 @@ def _built_for(image: str) -> Architecture | None:
 def architecture(path: Path, image: str | None, pools: list[PoolReading]) -> Iterator[Mistake]:
     """At most one mistake, for the first pool that cannot run the image, whose architecture its name tells."""
     built_for = _built_for(image or "")
-    for pool, size in known(pools, lambda pool: pool.size):
+    for pool, size in known(pools, lambda pool: pool.facts.size):
         if built_for and size.architecture != built_for:
             reason = (
                 f"is built for {built_for}, and pool {pool.name} ({size.name}) is {size.architecture}: "

@@ -73,14 +73,14 @@ def _unknown(name: str, sizes: list[str]) -> str:
 def _feature(reading: Reading) -> Iterator[Mistake]:
     """AKSInfinibandSupport is registered for a whole subscription, or not."""
     gated = {True: "must be registered", False: "must not be registered"}
-    found = known(reading.infiniband_pools, lambda pool: pool.size.placement_feature)
+    found = known(reading.infiniband_pools, lambda pool: pool.facts.size.placement_feature)
     for pool, needed, first, other in unlike_the_first(found) if reading.in_azure else ():
         reason = (
-            f"cannot stand beside pool {first.name} ({first.size.name}): for the one the subscription's "
+            f"cannot stand beside pool {first.name} ({first.facts.size.name}): for the one the subscription's "
             f"feature AKSInfinibandSupport {gated[needed]}, for the other it {gated[other]}; "
             "give one of them a stack in another subscription"
         )
-        yield wrong(pool.path("vmSize"), pool.size.name, reason)
+        yield wrong(pool.path("vmSize"), pool.facts.size.name, reason)
 
 
 def _os_sku(pool: PoolReading) -> Iterator[Mistake]:
@@ -90,15 +90,15 @@ def _os_sku(pool: PoolReading) -> Iterator[Mistake]:
     try:
         system = system_of(sku, version)
         if pool.infiniband:
-            refuse_gpus(sku, pool.size.accelerator)
+            refuse_gpus(sku, pool.facts.size.accelerator)
     except ValueError as error:
         yield wrong(path, sku, str(error))
         return
     if not pool.infiniband or system == "Ubuntu 24.04":
         return
-    if pool.size.architecture == "arm64":
+    if pool.facts.size.architecture == "arm64":
         yield _needs_2404(pool, f"{pool.given.vm_size}, whose drivers are built for no other system")
-    elif pool.nic_driver == "inbox":
+    elif pool.facts.nic_driver == "inbox":
         yield _needs_2404(pool, "the inbox driver, which is that of its kernel")
 
 

@@ -76,7 +76,7 @@ def _ranges(reading: Reading) -> dict[tuple[str, ...], Callable[[], IPv4Network 
         (*_NETWORK, "serviceCidr"): lambda: network.service_cidr,
         (*_IPOIB, "range"): lambda: (
             operator.ipoib.range
-            if any(ACCESS[mode].networks for _, mode in known(reading.infiniband_pools, lambda pool: pool.mode))
+            if any(ACCESS[mode].networks for _, mode in known(reading.infiniband_pools, lambda pool: pool.facts.mode))
             else None
         ),
     }
@@ -124,15 +124,15 @@ def _pods(reading: Reading) -> Iterator[Mistake]:
 
 
 def _mode(pool: PoolReading) -> Iterator[Mistake]:
-    if pool.infiniband and pool.given.ipoib_devices and not ACCESS[pool.mode].networks:
-        reason = f"says nothing in mode {pool.mode}: leave it out, or set mode: ipoib"
-        yield wrong(pool.path("ipoibDevices"), list(pool.given.ipoib_devices), reason)
+    if pool.infiniband and pool.ipoib_devices and not ACCESS[pool.facts.mode].networks:
+        reason = f"says nothing in mode {pool.facts.mode}: leave it out, or set mode: ipoib"
+        yield wrong(pool.path("ipoibDevices"), list(pool.ipoib_devices), reason)
 
 
 def _devices(pool: PoolReading) -> Iterator[Mistake]:
-    if not pool.infiniband or not ACCESS[pool.mode].networks:
+    if not pool.infiniband or not ACCESS[pool.facts.mode].networks:
         return
-    given, size, path = pool.given.ipoib_devices, pool.size, pool.path("ipoibDevices")
+    given, size, path = pool.ipoib_devices, pool.facts.size, pool.path("ipoibDevices")
     if not given and not size.ipoib_devices:
         reason = (
             f"is missing; mode ipoib needs the interface of an HCA, and that of {size.name} is not known: see "
@@ -151,9 +151,9 @@ def _devices(pool: PoolReading) -> Iterator[Mistake]:
 
 
 def _rails(pool: PoolReading) -> Iterator[Mistake]:
-    if not pool.infiniband or not ACCESS[pool.mode].networks or pool.given.ipoib_devices:
+    if not pool.infiniband or not ACCESS[pool.facts.mode].networks or pool.ipoib_devices:
         return
-    rails, size = pool.stack.settings.network_operator.ipoib.rails, pool.size
+    rails, size = pool.stack.settings.network_operator.ipoib.rails, pool.facts.size
     if rails > size.infiniband.hca_count:
         reason = f"must not be more than the HCAs of a machine: {size.name} of pool {pool.name} has {_hcas(size)}"
         yield wrong((*_IPOIB, "rails"), rails, reason)
@@ -166,7 +166,7 @@ def _hcas(size: MachineSize) -> str:
 def _ipoib_nodes(reading: Reading) -> dict[str, int]:
     """By device, the nodes of the network on it; a pool whose count is not well-formed adds none."""
     nodes: dict[str, int] = {}
-    for pool, devices in known(reading.infiniband_pools, lambda pool: pool.ipoib_devices):
+    for pool, devices in known(reading.infiniband_pools, lambda pool: pool.facts.ipoib_devices):
         most = sum(count for _, count in known([pool], lambda pool: pool.most_nodes))
         for device in devices:
             nodes[device] = nodes.get(device, 0) + most

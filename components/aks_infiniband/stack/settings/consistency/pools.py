@@ -135,7 +135,7 @@ def _ordinary(pool: PoolReading) -> Iterator[Mistake]:
 
 
 def _node_selector(pool: PoolReading) -> Iterator[Mistake]:
-    given, path = pool.given.node_selector, pool.path("nodeSelector")
+    given, path = pool.node_selector, pool.path("nodeSelector")
     if pool.stack.in_existing and not given:
         reason = (
             "is missing; in an existing cluster it must give the labels that the pool's nodes, and no others, carry"
@@ -161,19 +161,20 @@ def _azure_only(pool: PoolReading) -> Iterator[Mistake]:
 
 def _kept_off(pool: PoolReading) -> Iterator[Mistake]:
     """Nodes that somebody else labels, and that the GPU Operator of another pool would take for its own."""
-    if not pool.stack.in_existing or not pool.infiniband or pool.given.node_selector.get(GPU_OPERATOR_OFF) == "false":
+    if not pool.stack.in_existing or not pool.infiniband or pool.node_selector.get(GPU_OPERATOR_OFF) == "false":
         return
-    owners = {owner for _, owner in known(pool.stack.pools, lambda other: other.gpu_driver)}
-    if owners & {"operator", "aks"} and keeps_gpu_operator_off(pool.gpu_driver, pool.size, pool.given.vm_size):
+    facts = pool.facts
+    owners = {owner for _, owner in known(pool.stack.pools, lambda other: other.facts.gpu_driver)}
+    if owners & {"operator", "aks"} and keeps_gpu_operator_off(facts.gpu_driver, facts.size, facts.size.name):
         reason = (
             f'must hold {GPU_OPERATOR_OFF}: "false", and the nodes must carry it: the GPU Operator of '
             "the other pools would install its parts on these GPUs too"
         )
-        yield wrong(pool.path("nodeSelector"), pool.given.node_selector, reason)
+        yield wrong(pool.path("nodeSelector"), pool.node_selector, reason)
 
 
 def _selectors(reading: Reading) -> Iterator[Mistake]:
-    selectors = known(reading.pools, lambda pool: pool.given.node_selector) if reading.in_existing else []
+    selectors = known(reading.pools, lambda pool: pool.node_selector) if reading.in_existing else []
     for (pool, first), (other, second) in combinations(selectors, 2):
         if first and second and not _apart(first, second):
             reason = (

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from aks_infiniband.facts.pool import agent_pool_label
 from aks_infiniband.stack.settings.mistakes import Mistake, wrong
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known
 from aks_infiniband.workload.scheduling import MOST_OF_A_FLAVOR, unfit
@@ -13,7 +12,7 @@ def _levels(reading: Reading) -> Iterator[Mistake]:
     given = reading.settings.scheduler_topology
     if given is None:
         return
-    selectors = known(reading.infiniband_pools, lambda pool: pool.given.node_selector or agent_pool_label(pool.name))
+    selectors = known(reading.infiniband_pools, lambda pool: pool.facts.node_selector)
     of_pools = {label: value for _, selector in selectors for label, value in selector.items()}
     for place, level in enumerate(given.levels):
         reason = unfit(level, given.levels, given.scheduler, of_pools)
@@ -29,8 +28,8 @@ def _flavor(pool: PoolReading) -> Iterator[Mistake]:
     reason = f"must be {MOST_OF_A_FLAVOR} at most, as many as Kueue's ResourceFlavor takes"
     if len(pool.given.taints) > MOST_OF_A_FLAVOR:
         yield wrong(pool.path("taints"), list(pool.given.taints), reason)
-    if len(pool.given.node_selector) > MOST_OF_A_FLAVOR:
-        yield wrong(pool.path("nodeSelector"), dict(pool.given.node_selector), reason)
+    if len(pool.node_selector) > MOST_OF_A_FLAVOR:
+        yield wrong(pool.path("nodeSelector"), dict(pool.node_selector), reason)
 
 
 STACK = (_levels,)

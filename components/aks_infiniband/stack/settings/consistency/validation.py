@@ -92,9 +92,9 @@ def _idle(pool: PoolReading) -> Iterator[Mistake]:
     """The scheduler gives the light check idle nodes by a resource, and takes them back from it by preemption."""
     if not pool.infiniband or pool.stack.settings.light_check is None:
         return
-    if ACCESS[pool.mode].resource is None:
+    if ACCESS[pool.facts.mode].resource is None:
         reason = "has no resource that tells idle nodes: leave out aks-infiniband:lightCheck, or take another mode"
-        yield wrong(pool.path("mode"), pool.mode, reason)
+        yield wrong(pool.path("mode"), pool.facts.mode, reason)
 
 
 STACK = (_waits, _thresholds, _burn_in, _workspace, _namespaces, _created)
