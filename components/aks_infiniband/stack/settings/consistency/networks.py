@@ -205,7 +205,7 @@ def _ipoib(reading: Reading) -> Iterator[Mistake]:
 
 def _without_networks(reading: Reading) -> Iterator[Mistake]:
     """What is said of networks that no pool has."""
-    modes = known(reading.infiniband_pools, lambda pool: pool.mode)
+    modes = known(reading.infiniband_pools, lambda pool: pool.facts.mode)
     if len(modes) < len(reading.infiniband_pools) or any(ACCESS[mode].networks for _, mode in modes):
         return
     ipoib = reading.settings.network_operator.ipoib
