@@ -22,9 +22,8 @@ try:
     pulumi.export("clusterName", cluster.cluster_name)
     pulumi.export("kubeconfig", cluster.kubeconfig)
     pulumi.export("pools", cluster.pools)
-    for pool, job in cluster.sample_jobs.items():
-        # An output of its own, because `pulumi stack output` gives a whole one: pipe it into `kubectl apply -f -`.
-        pulumi.export(f"sampleJob-{pool}", job)
+    # What pods need, and sample Jobs, are long, and a preview prints each output whole of which a part changes.
+    pulumi.export("workload", f"aks-infiniband workload --stack {pulumi.get_stack()}")
 except pulumi.RunError:
     raise
 except Exception as error:  # nobody gets a traceback of what stands above, whatever it is

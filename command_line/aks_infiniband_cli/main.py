@@ -20,6 +20,7 @@ from aks_infiniband_cli.rollout.command import ROLLOUT
 from aks_infiniband_cli.teardown.command import TEARDOWN
 from aks_infiniband_cli.upgrade.command import UPGRADE
 from aks_infiniband_cli.validate.command import VALIDATE
+from aks_infiniband_cli.workload.command import WORKLOAD
 
 COMMANDS: Final[tuple[Command, ...]] = (
     INIT,
@@ -32,6 +33,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     UPGRADE,
     REPORT,
     TIMELINE,
+    WORKLOAD,
     TEARDOWN,
 )
 _INTERRUPTED: Final = 130

@@ -79,5 +79,5 @@ for pool in stack.pools:
         args=stack.validation_of(pool, kubeconfig, access=access),
         opts=after(policy, gpu_operator),
     )
-    pulumi.export(f"validation-{pool.name}", validation.report)
+    pulumi.export(f"validation-{pool.name}", validation.report["verdict"])
     pulumi.export(f"sampleJob-{pool.name}", sample_job(pool))

@@ -23,13 +23,15 @@ def completed_sample(
 ) -> Sample:
     """Apply the sample of a pool unchanged, wait until it has completed, and delete it.
 
-    output: the stack's output that holds it; by default that of the project's own program.
+    output: the stack's output that holds it; without one the command prints it, as for the project's own program.
     folder: one of the test's own.
     """
     name, where = f"sample-{pool}", f"--namespace {namespace}"
+    command = f"aks-infiniband workload {pool} --sample --stack {rehearsal.stack} --folder {rehearsal.project}"
+    printed = f"pulumi stack output {output} --json" if output else command
     logs = f"kubectl logs --selector job-name={name} {where} --container show --tail=-1"
     script = f"""
-pulumi stack output {output or f"sampleJob-{pool}"} --json | kubectl apply --filename -
+{printed} | kubectl apply --filename -
 kubectl wait --for=condition=complete job/{name} {where} --timeout=120s
 kubectl get pods --selector job-name={name} {where} --output json > pods.json
 {logs} > shown.log

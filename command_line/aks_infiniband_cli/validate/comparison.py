@@ -6,11 +6,11 @@ from typing import Any
 from aks_infiniband.facts.baselines import FIGURES
 from aks_infiniband.handwritten import HandwrittenError, json_document
 from aks_infiniband.handwritten.form import Form, formed
-from aks_infiniband.validation.reports import Accepted, Report, report_with_values, worst_values
+from aks_infiniband.validation.reports import Accepted, Report, kept_reports, report_with_values, worst_values
 
 from aks_infiniband_cli.console import CommandError
 
-_FORMS = "a report, what `aks-infiniband validate --output json` prints, or what `pulumi stack output --json` prints"
+_FORMS = "a report, what `aks-infiniband validate --output json` prints, or what `pulumi stack export` prints"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,22 +32,29 @@ def earlier(text: str | bytes) -> dict[str, Accepted]:
         document = json_document(text)
         if isinstance(document, dict) and "checks" in document:
             return dict([_earlier(document)])
-        pools = formed(_Outputs, document).pools
-        found = {name: pool.report or pool.validation for name, pool in pools.items()}
-        return dict(_earlier(report, ("pools", name)) for name, report in found.items() if report)
+        if isinstance(document, dict) and "deployment" in document:
+            kept = kept_reports(formed(_State, document).deployment)
+            return dict(_earlier(report, ("deployment", name)) for name, report in kept.items())
+        pools = formed(_Document, document).pools
+        return dict(_earlier(pool.report, ("pools", name)) for name, pool in pools.items() if pool.report)
     except HandwrittenError as error:
         raise CommandError(f"the earlier report cannot be read: {error.at_its_place()}. Give {_FORMS}") from error
 
 
 class _Pool(Form):
     report: dict[str, Any] | None = None
-    """In this command's document."""
-    validation: dict[str, Any] | None = None
-    """In a stack's outputs."""
 
 
-class _Outputs(Form):
+class _Document(Form):
+    """What the command itself prints."""
+
     pools: dict[str, _Pool]
+
+
+class _State(Form):
+    """A stack's, as the engine exports it."""
+
+    deployment: dict[str, Any]
 
 
 def _earlier(report: Any, path: tuple[str, ...] = ()) -> tuple[str, Accepted]:

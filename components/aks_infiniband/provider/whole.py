@@ -23,6 +23,8 @@ class RdmaClusterInputs(TypedDict):
 class RdmaCluster(rdma_cluster.RdmaCluster):
     """A cluster whose pods talk RDMA over InfiniBand, validated."""
 
+    pod_templates: dict[str, Any]
+    """By pool: nodeCount and podTemplate; with node preparation also restrictedPodTemplate."""
     sample_jobs: dict[str, Any]
     """By pool, a List that kubectl applies as it is."""
 

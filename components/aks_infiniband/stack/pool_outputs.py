@@ -1,9 +1,6 @@
-"""What a stack says of a pool once it is up: its outputs, and a sample Job."""
+"""What a stack says of a pool: its outputs, what pods need, and a sample Job."""
 
-from functools import partial
 from typing import Any
-
-import pulumi
 
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.stack.stack import Stack
@@ -11,32 +8,32 @@ from aks_infiniband.validation import Validation
 from aks_infiniband.validation.reports import summary_of
 from aks_infiniband.workload import pods
 from aks_infiniband.workload.sample_job import sample_job
-from aks_infiniband.workload.settings import WorkloadSettings
 
 
-def pool_outputs(stack: Stack, pool: Pool, validation: Validation) -> dict[str, Any]:
-    """vmSize, nodeCount, mode, rdmaResource, podTemplate and validation; with node preparation also
-    restrictedPodTemplate.
-    """
-    template = partial(
-        pods.pod_template_fragment,
-        pool,
-        topology=stack.topologies.get(pool.name),
-        pull_secret=stack.workload_registry.pull_secret,
-    )
-    restricted = stack.memlock and not pool.access.privileged
+def pool_outputs(pool: Pool, validation: Validation) -> dict[str, Any]:
+    """vmSize, nodeCount, mode, rdmaResource and validation. A preview prints all of them if one changes."""
     return {
         "vmSize": pool.size.name,
         "nodeCount": pool.node_count,
         "mode": pool.mode,
         "rdmaResource": pool.rdma_resource,
-        "podTemplate": template(),
-        **({"restrictedPodTemplate": template(restricted=True)} if restricted else {}),
         "validation": validation.report.apply(summary_of),
     }
 
 
-def sample_of(stack: Stack, pool: Pool, settings: WorkloadSettings) -> pulumi.Output[dict[str, Any]]:
-    """The sample Job; it is known once the ConfigMaps exist to which it refers."""
-    job = sample_job(pool, registry=stack.workload_registry, topology=stack.topologies.get(pool.name))
-    return settings.config_maps[pool.name].apply(lambda _: job)
+def pod_templates(stack: Stack, pool: Pool) -> dict[str, Any]:
+    """What pods of the pool need: nodeCount and podTemplate; with node preparation also restrictedPodTemplate."""
+    topology, pull_secret = stack.topologies.get(pool.name), stack.workload_registry.pull_secret
+    levels = {"podTemplate": False}
+    if stack.memlock and not pool.access.privileged:
+        levels["restrictedPodTemplate"] = True
+    templates = {
+        key: pods.pod_template_fragment(pool, topology=topology, pull_secret=pull_secret, restricted=restricted)
+        for key, restricted in levels.items()
+    }
+    return {"nodeCount": pool.node_count, **templates}
+
+
+def sample_of(stack: Stack, pool: Pool) -> dict[str, Any]:
+    """The sample Job of a pool, a List that kubectl applies as it is."""
+    return sample_job(pool, registry=stack.workload_registry, topology=stack.topologies.get(pool.name))

@@ -11,6 +11,7 @@ from aks_infiniband.observability import definitions
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.stack import beforehand
 from aks_infiniband.stack.azure_cluster import AzureCluster, AzureClusterArgs
+from aks_infiniband.stack.pool_outputs import pod_templates
 from aks_infiniband.stack.rdma_software import RdmaSoftware, RdmaSoftwareArgs
 from aks_infiniband.stack.stack import Stack
 
@@ -31,7 +32,9 @@ class RdmaCluster(pulumi.ComponentResource):
     kubeconfig: pulumi.Output[str]
     """YAML, secret."""
     pools: dict[str, dict[str, Any]]
-    """By pool: vmSize, nodeCount, mode, rdmaResource, podTemplate and validation."""
+    """By pool: vmSize, nodeCount, mode, rdmaResource, and of its validation verdict, coverage and finished."""
+    pod_templates: Mapping[str, dict[str, Any]]
+    """By pool: nodeCount and podTemplate; with node preparation also restrictedPodTemplate."""
     sample_jobs: Mapping[str, pulumi.Output[dict[str, Any]]]
     """By pool, a List that kubectl applies as it is."""
 
@@ -73,5 +76,6 @@ class RdmaCluster(pulumi.ComponentResource):
             opts=child_options(self, opts, provider=provider, deleted_with=deleted_with),
         )
         self.pools = software.pools
+        self.pod_templates = {pool.name: pod_templates(stack, pool) for pool in stack.pools}
         self.sample_jobs = software.sample_jobs
         self.register_outputs({"clusterName": self.cluster_name, "kubeconfig": self.kubeconfig})

@@ -50,8 +50,7 @@ class RdmaSoftware(pulumi.ComponentResource):
     """Everything inside the cluster. Nothing waits for what it does not need."""
 
     pools: dict[str, dict[str, Any]]
-    """By pool: vmSize, nodeCount, mode, rdmaResource, podTemplate and validation; with node preparation also
-    restrictedPodTemplate."""
+    """By pool: vmSize, nodeCount, mode, rdmaResource, and of its validation verdict, coverage and finished."""
     sample_jobs: dict[str, pulumi.Output[dict[str, Any]]]
     """By pool, a List that kubectl applies as it is."""
 
@@ -102,9 +101,14 @@ class RdmaSoftware(pulumi.ComponentResource):
             for pool in stack.pools
         }
         self._once_validated(validations)
-        self.pools = {pool.name: pool_outputs(stack, pool, validations[pool.name]) for pool in stack.pools}
-        self.sample_jobs = {pool.name: sample_of(stack, pool, workload_settings) for pool in stack.pools}
+        self.pools = {pool.name: pool_outputs(pool, validations[pool.name]) for pool in stack.pools}
+        self.sample_jobs = {pool.name: self._sample(pool, workload_settings) for pool in stack.pools}
         self.register_outputs({})  # the pools are outputs of the stack
+
+    def _sample(self, pool: Pool, settings: WorkloadSettings) -> pulumi.Output[dict[str, Any]]:
+        """The sample Job; it is known once the ConfigMaps exist to which it refers."""
+        job = sample_of(self._args.stack, pool)
+        return settings.config_maps[pool.name].apply(lambda _: job)
 
     def _after(self, *others: pulumi.Input[pulumi.Resource]) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions.merge(self._opts, pulumi.ResourceOptions(depends_on=list(others)))

@@ -144,12 +144,16 @@ class Validation(pulumi.ComponentResource):
             return None
         return report
 
-    async def _believed(self, run: str, kept: str | None) -> dict[str, Any]:
-        """The report that the stack kept. If an interrupted update kept none, the report in the cluster."""
+    async def _believed(self, run: str, kept: str | None) -> Any:
+        """The report that the stack kept. If an interrupted update kept none, the report in the cluster. Unknown at
+        preview if there is none.
+        """
         report = kept_report(kept)
         if report is None:
             report = self._left[run] if run in self._left else await self._proven(run)
         if report is None:
+            if pulumi.runtime.is_dry_run():
+                return pulumi.output.UNKNOWN  # a Job that replaces this one will measure
             return dict(unmeasured_report(self._expected(), mode=self._args.options.mode))
         if report["verdict"] != "pass":
             self._warn(f"validation of {message_of(report)}")

@@ -24,7 +24,7 @@ class Workload:
     namespace: str
     """One that has the pool's workload settings."""
     template: Mapping[str, Any]
-    """The pool's podTemplate, of the output `pools` or of `pod_template_fragment`."""
+    """The pool's podTemplate, of `aks-infiniband workload` or of `pod_template_fragment`."""
     machines: int
     """How many machines: one pod on each."""
     image: str
@@ -39,7 +39,7 @@ class Workload:
         if self.machines < 1:
             raise ValueError(f"machines is {self.machines}; must be 1 or more")
         if len(self.template.get("spec", {}).get("containers", ())) != 1:
-            raise ValueError("template must have one container; take podTemplate of the output pools")
+            raise ValueError("template must have one container; take the pool's podTemplate (aks-infiniband workload)")
 
     @property
     def accelerators(self) -> int:

@@ -7,7 +7,7 @@ say() { wrong="$wrong$*
 "; }
 
 ls "$DEVICES"/uverbs* >/dev/null 2>&1 || say "This container has no device under $DEVICES. Ask for the pool's RDMA" \
-  "resource in resources.limits (output pools, podTemplate); if it is there, the device plugin gave no device."
+  "resource in resources.limits (podTemplate of aks-infiniband workload); if it is there, the device plugin gave no device."
 
 active=0
 for port in "$SYS_CLASS"/infiniband/*/ports/1; do

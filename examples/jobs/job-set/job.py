@@ -1,6 +1,6 @@
 """A JobSet that trains with torchrun, one pod on each machine of a pool.
 
-The stack's pools come on stdin: `pulumi stack output pools --json | python3 job.py POOL NAMESPACE IMAGE [QUEUE]`.
+The stack's pools come on stdin: `aks-infiniband workload -s dev | python3 job.py POOL NAMESPACE IMAGE [QUEUE]`.
 """
 
 import json

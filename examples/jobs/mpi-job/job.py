@@ -1,6 +1,6 @@
 """An MPIJob that measures all-reduce with nccl-tests; the image has sshd, Open MPI and nccl-tests.
 
-The stack's pools come on stdin: `pulumi stack output pools --json | python3 job.py POOL NAMESPACE IMAGE [QUEUE]`.
+The stack's pools come on stdin: `aks-infiniband workload -s dev | python3 job.py POOL NAMESPACE IMAGE [QUEUE]`.
 """
 
 import json

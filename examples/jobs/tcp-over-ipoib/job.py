@@ -1,6 +1,6 @@
 """A Job whose processes talk TCP over IPoIB: PyTorch's Gloo on the interface net1.
 
-The stack's pools come on stdin: `pulumi stack output pools --json | python3 job.py POOL NAMESPACE IMAGE [QUEUE]`.
+The stack's pools come on stdin: `aks-infiniband workload -s dev | python3 job.py POOL NAMESPACE IMAGE [QUEUE]`.
 """
 
 import json

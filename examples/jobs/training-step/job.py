@@ -1,6 +1,6 @@
 """A Job of Kubernetes that times one step of training on a pool, and on pairs of its machines.
 
-The stack's pools come on stdin: `pulumi stack output pools --json | python3 job.py POOL NAMESPACE IMAGE [QUEUE]`.
+The stack's pools come on stdin: `aks-infiniband workload -s dev | python3 job.py POOL NAMESPACE IMAGE [QUEUE]`.
 """
 
 import json

@@ -1,6 +1,6 @@
 """A LeaderWorkerSet that serves one model with vLLM on all machines of a pool; the image is vLLM's.
 
-The stack's pools come on stdin: `pulumi stack output pools --json | python3 job.py POOL NAMESPACE IMAGE [QUEUE]`.
+The stack's pools come on stdin: `aks-infiniband workload -s dev | python3 job.py POOL NAMESPACE IMAGE [QUEUE]`.
 """
 
 import json

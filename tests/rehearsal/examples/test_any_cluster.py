@@ -32,7 +32,7 @@ def brought_up(example: Stack) -> Outcome:
 def test_the_clusters_own_machines_offer_gpus_and_rdma_and_pass_validation(example: Stack, brought_up: Outcome) -> None:
     offered = [node["status"]["allocatable"] for node in example.nodes(machines="h100")]
     assert [(node["rdma/shared_ib"], node["nvidia.com/gpu"]) for node in offered] == [("63", "8")] * 2
-    assert example.outputs()["validation-h100"]["verdict"] == "pass"
+    assert example.outputs()["validation-h100"] == "pass"
     assert example.rdma_devices() == AKSS_NAMES
 
 
@@ -75,7 +75,7 @@ def test_a_second_up_changes_nothing(example: Stack, brought_up: Outcome) -> Non
 def test_the_sample_job_is_applied_as_it_is_and_completes_on_every_machine(
     example: Stack, brought_up: Outcome, tmp_path: Path
 ) -> None:
-    sample = completed_sample(example.rehearsal, "h100", folder=tmp_path)
+    sample = completed_sample(example.rehearsal, "h100", output="sampleJob-h100", folder=tmp_path)
     assert len(sample.nodes) == 2
     assert sample.shown.count("4: ACTIVE, 400 Gb/sec (4X NDR)") == 2 * 8
     assert sample.shown.count("/nccl-topology.xml\n") == 2, "and each pod has the file"
@@ -89,7 +89,7 @@ def test_in_mode_driver_only_no_plugin_hands_out_devices_and_pods_have_them_all_
     assert changed.succeeded, changed.said
     # A kubelet goes on naming a resource whose plugin has left it, with none to give.
     eventually(lambda: {offered(node, "rdma/shared_ib") for node in example.nodes(machines="h100")} == {"0"})
-    sample = completed_sample(example.rehearsal, "h100", folder=tmp_path)
+    sample = completed_sample(example.rehearsal, "h100", output="sampleJob-h100", folder=tmp_path)
     assert len(sample.nodes) == 2
     assert sample.shown.count("4: ACTIVE, 400 Gb/sec (4X NDR)") == 2 * 8
 

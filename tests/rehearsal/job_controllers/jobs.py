@@ -34,7 +34,7 @@ class Jobs:
         """
         program = PROJECT / "examples" / "jobs" / example / "job.py"
         command = [sys.executable, str(program), POOL, NAMESPACE, "ours:1", *queue]
-        pools = self.stack.outputs()["pools"]
+        pools = {POOL: self.stack.workload(POOL)}
         pools[POOL]["nodeCount"] = machines or pools[POOL]["nodeCount"]
         given = json.dumps(pools).encode()
         made = json.loads(subprocess.run(command, input=given, capture_output=True, check=True).stdout)

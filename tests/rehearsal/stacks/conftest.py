@@ -5,12 +5,15 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from aks_infiniband import load
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
+from aks_infiniband.stack.pool_outputs import pod_templates
 from lightkube.resources.core_v1 import Event, Node, Pod
 
 from rehearsal.outcome.reports import reports_of
@@ -47,6 +50,13 @@ class Stack(RehearsedStack):
         """What a pool's validation found, as a whole."""
         found: dict[str, Any] = reports_of(self.outputs(), self.rehearsal.engine().deployment())[pool]
         return found
+
+    def workload(self, pool: str) -> dict[str, Any]:
+        """What `aks-infiniband workload` prints of a pool, for the stack as it is rehearsed."""
+        deployed = yaml.safe_load(self.rehearsal.engine_as_it_is().stack_file.read_text())["config"]
+        with chdir(self.rehearsal.project):
+            stack = load(deployed)
+        return pod_templates(stack, next(found for found in stack.pools if found.name == pool))
 
     def verdicts(self) -> dict[str, str]:
         """Each validated pool's verdict."""

@@ -218,7 +218,7 @@ def test_a_container_that_is_added_later_is_refused_as_well(stack: Stack, brough
 
 
 def test_a_pod_that_locks_memory_for_rdma_is_admitted_where_workloads_run(stack: Stack, brought_up: Outcome) -> None:
-    template = stack.outputs()["pools"]["ndh100"]["podTemplate"]["spec"]
+    template = stack.workload("ndh100")["podTemplate"]["spec"]
     assert template["containers"][0]["securityContext"] == {"capabilities": {"add": ["IPC_LOCK"]}}
     try_pod(stack, template)
 

@@ -96,7 +96,7 @@ def test_the_sample_job_sees_every_hca_of_every_machine(stack: Stack, brought_up
 def test_pods_that_claim_a_part_of_a_machine_see_that_part_alone(
     stack: Stack, brought_up: Outcome, tmp_path: Path
 ) -> None:
-    template = stack.outputs()["pools"][POOL]["podTemplate"]
+    template = stack.workload(POOL)["podTemplate"]
     items = [claims("part", count=4), job("part", template, pods=4)]
     (tmp_path / "part.yaml").write_text(yaml.safe_dump_all(items))
     script = """
@@ -119,7 +119,7 @@ kubectl delete --filename part.yaml
 def test_no_two_devices_of_a_machine_share_a_pci_root_so_a_claim_that_asks_for_it_stays_pending(
     stack: Stack, brought_up: Outcome, tmp_path: Path
 ) -> None:
-    template = stack.outputs()["pools"][POOL]["podTemplate"]
+    template = stack.workload(POOL)["podTemplate"]
     root = [{"requests": ["hca"], "matchAttribute": "resource.kubernetes.io/pcieRoot"}]
     items = [claims("root", count=2, constraints=root), job("root", template, pods=1)]
     (tmp_path / "root.yaml").write_text(yaml.safe_dump_all(items))
@@ -132,7 +132,7 @@ def test_no_two_devices_of_a_machine_share_a_pci_root_so_a_claim_that_asks_for_i
 def test_while_the_driver_ends_it_publishes_nothing_and_claims_wait_until_it_runs_again(
     stack: Stack, brought_up: Outcome, tmp_path: Path
 ) -> None:
-    template = stack.outputs()["pools"][POOL]["podTemplate"]
+    template = stack.workload(POOL)["podTemplate"]
     (tmp_path / "late.yaml").write_text(yaml.safe_dump_all([claims("late", count=8), job("late", template, pods=1)]))
     with stack.broken("crash", pod="dranet-*", message="no NRI"):
         restart = "kubectl delete pods --namespace aks-infiniband-system --selector app=dranet"

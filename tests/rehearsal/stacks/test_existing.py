@@ -124,7 +124,7 @@ def test_the_gpus_are_those_of_the_operator_that_was_there_and_no_other_is_insta
     assert "Release rdma-gpu-operator" not in brought_up.changed
     pods = stack.cluster().list(Pod, namespace="nvidia-gpu-operator", labels={"app": "nvidia-driver-daemonset"})
     assert len(list(pods)) == 2
-    main = stack.outputs()["pools"]["ndh100"]["podTemplate"]["spec"]["containers"][0]
+    main = stack.workload("ndh100")["podTemplate"]["spec"]["containers"][0]
     assert main["resources"]["limits"]["nvidia.com/gpu"] == "8"
 
 
@@ -146,7 +146,7 @@ def test_teams_have_their_settings_in_a_namespace_that_was_there_and_in_one_that
 def test_a_namespace_at_restricted_takes_pods_of_the_restricted_template_and_refuses_others(
     stack: Stack, brought_up: Outcome, tmp_path: Path
 ) -> None:
-    pool = stack.outputs()["pools"]["ndh100"]
+    pool = stack.workload("ndh100")
     level = "kubectl label --overwrite namespace team-b pod-security.kubernetes.io/enforce=restricted"
     shell(stack.rehearsal, level, folder=tmp_path)
     for template, taken in (("restrictedPodTemplate", True), ("podTemplate", False)):

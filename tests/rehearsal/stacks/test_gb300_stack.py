@@ -65,7 +65,7 @@ def test_the_rack_is_a_label_and_every_namespace_of_workloads_has_a_compute_doma
         ("aks-infiniband", f"nvlink-{POOL}"),
         ("aks-infiniband-system", f"nvlink-{POOL}"),
     }
-    template = stack.outputs()["pools"][POOL]["podTemplate"]["spec"]
+    template = stack.workload(POOL)["podTemplate"]["spec"]
     assert template["resourceClaims"] == [{"name": "nvlink", "resourceClaimTemplateName": f"nvlink-{POOL}"}]
 
 

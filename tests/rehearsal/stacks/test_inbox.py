@@ -82,8 +82,8 @@ def test_the_kernels_own_driver_serves_every_mode_without_an_ofed_container(stac
 
 
 def test_gpus_that_nobody_drives_are_not_asked_for(stack: Stack, brought_up: Outcome) -> None:
-    pool = stack.outputs()["pools"]["mi300x"]
-    assert pool["podTemplate"]["spec"]["containers"][0]["resources"]["limits"] == {"rdma/ib": "8"}
+    template = stack.workload("mi300x")["podTemplate"]
+    assert template["spec"]["containers"][0]["resources"]["limits"] == {"rdma/ib": "8"}
 
 
 def test_node_preparation_gives_up_its_privileges_when_a_node_is_prepared(stack: Stack, brought_up: Outcome) -> None:

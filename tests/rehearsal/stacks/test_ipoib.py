@@ -37,8 +37,7 @@ NetworkAttachmentDefinition = create_namespaced_resource(
 
 
 def test_pods_on_the_pool_join_the_fabrics_network(stack: Stack, brought_up: Outcome) -> None:
-    pool = stack.outputs()["pools"]["hbv4"]
-    wanted = pool["podTemplate"]["metadata"]["annotations"]["k8s.v1.cni.cncf.io/networks"]
+    wanted = stack.workload("hbv4")["podTemplate"]["metadata"]["annotations"]["k8s.v1.cni.cncf.io/networks"]
     found = [dict(network) for network in stack.cluster().list(NetworkAttachmentDefinition, namespace="aks-infiniband")]
     assert [item["metadata"]["name"] for item in found] == [wanted.rpartition("/")[2]]
     (network,) = found
@@ -63,7 +62,7 @@ def test_machines_without_gpus_get_no_gpu_operator(stack: Stack, brought_up: Out
 def tcp_job(stack: Stack, brought_up: Outcome) -> Iterator[str]:
     """The name of the Job that the example for programs over IPoIB makes of this pool."""
     command = [sys.executable, str(PROJECT / "examples/jobs/tcp-over-ipoib/job.py"), "hbv4", NAMESPACE, "ours:1"]
-    pools = json.dumps(stack.outputs()["pools"])
+    pools = json.dumps({"hbv4": stack.workload("hbv4")})
     made = subprocess.run(command, input=pools, capture_output=True, check=True, text=True).stdout
     items = json.loads(made)["items"]
     for item in items:

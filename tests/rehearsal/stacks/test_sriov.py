@@ -58,7 +58,7 @@ def test_a_pod_that_takes_a_machine_takes_all_its_hcas_and_validation_saw_them(
 ) -> None:
     pool = stack.outputs()["pools"][POOL]
     assert pool["rdmaResource"] == "rdma/ib"
-    limits = pool["podTemplate"]["spec"]["containers"][0]["resources"]["limits"]
+    limits = stack.workload(POOL)["podTemplate"]["spec"]["containers"][0]["resources"]["limits"]
     assert (limits["rdma/ib"], limits["nvidia.com/gpu"]) == ("8", "8")
     assert pool["validation"]["verdict"] == "pass"
 

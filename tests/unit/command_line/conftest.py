@@ -18,8 +18,8 @@ from tests.unit.command_line.logged_in import ROOT, logged_in
 from tests.unit.command_line.preflight_stacks import Checked
 from tests.unit.components.test_stack_files import KUBECONFIG
 
-_BY_NAME = frozenset({"pools", "verdicts", "measured_on", "cordoned", "not_cordoned", "uncordoned"})
-"""Keys under which a document has pools or nodes by their names."""
+_BY_NAME = frozenset({"pools", "verdicts", "measured_on", "cordoned", "not_cordoned", "uncordoned", "sample"})
+"""Keys under which a document has pools or nodes by their names, or objects of Kubernetes."""
 
 
 def keys(document: Any) -> Iterator[str]:

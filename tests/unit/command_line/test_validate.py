@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
-from aks_infiniband.validation.reports import summary_of
+from aks_infiniband.validation.payload.report.kept import packed_report
 from aks_infiniband_cli.console import SCHEMA_VERSION, CommandError
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.validate import cordon, rendering, run, validating
@@ -35,13 +35,13 @@ PROJECT = Path(__file__).parents[3]
 
 def test_an_earlier_measurement_is_taken_in_every_form_in_which_people_have_it() -> None:
     made = report(390.0)
-    outputs = ({"pools": {"ndh100": {"validation": found}}, "x": 1} for found in (made, summary_of(made)))
-    forms = (made, {"pools": {"ndh100": {"report": made}}}, *outputs)
+    kept = {"type": "pulumi:index:Stash", "outputs": {"output": packed_report(made)}}
+    forms = (made, {"pools": {"ndh100": {"report": made}}}, {"version": 3, "deployment": {"resources": [kept]}})
     for form in forms:
         values = {"finished": made["finished"], "values": {"rdma-write-bandwidth": 390.0}}
         assert earlier(json.dumps(form)) == {"ndh100": values}
     for text_ in ("{", "[]", "3", '{"pools": 1}', "{}"):
-        with pytest.raises(CommandError, match="pulumi stack output"):
+        with pytest.raises(CommandError, match="pulumi stack export"):
             earlier(text_)
 
 

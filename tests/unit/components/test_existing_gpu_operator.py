@@ -195,7 +195,7 @@ def test_nothing_of_the_gpu_operator_is_installed_and_pods_ask_for_its_gpus(
     monkeypatch.setattr(existing_gpu_operator, "look", lambda _: ([policy()], []))
     monkeypatch.setattr(existing_gpu_operator, "nodes_of", lambda _: [machine(gpus="8")])
     stack = load(theirs())
-    made = deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=stack)).pools["ndh100"])
+    made = deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=stack)).pod_templates["ndh100"])
     (release,) = made.all(RELEASE)
     assert release.inputs["name"] == "network-operator"
     assert release.inputs["values"]["nfd"] == {"enabled": False, "deployNodeFeatureRules": False}

@@ -96,7 +96,7 @@ def test_preflight_says_it_too(server: Server) -> None:
 def test_pods_for_namespaces_at_restricted_come_with_node_preparation(deploy: Deploy, server: Server) -> None:
     def outputs(**more: Any) -> Any:
         given = replace(stack_in(server.kubeconfig, namespaces=["team-a"]), **more)
-        return deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=given)).pools["ndh100"]).result
+        return deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=given)).pod_templates["ndh100"]).result
 
     assert "restrictedPodTemplate" not in outputs()
     (main,) = outputs(memlock=True)["restrictedPodTemplate"]["spec"]["containers"]

@@ -81,10 +81,6 @@ def test_fewer_addresses_a_node_than_nv_ipam_takes_are_refused() -> None:
     assert found == {"networkOperator.ipoib.addressesPerNode": "is 1; must be greater than or equal to 2"}
 
 
-def test_a_range_that_nobody_uses_may_be_small() -> None:
-    assert loaded(networkOperator={"ipoib": {"range": "192.168.0.0/30"}})
-
-
 def test_more_rails_than_hcas_are_refused() -> None:
     found = mistakes(changed(pools=[pool(), named("hb", HB)], networkOperator=ipoib(rails=2)))
     assert list(found) == ["networkOperator.ipoib.rails"]

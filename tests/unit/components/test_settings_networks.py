@@ -55,7 +55,8 @@ def test_the_ipoib_range_lies_apart_from_the_clusters_where_it_is_used() -> None
         "networkOperator.ipoib.range": "is '10.244.0.0/16'; must not overlap "
         "aks-infiniband:cluster.network.podCidr 10.244.0.0/16"
     }
-    assert loaded(networkOperator={**ipoib, "mode": "sriov"})
+    unused = mistakes(changed(networkOperator={**ipoib, "mode": "sriov"}))
+    assert "says nothing: no pool has mode ipoib" in unused["networkOperator.ipoib.range"]
 
 
 def test_an_existing_subnet_stands_for_the_network_that_would_be_made() -> None:

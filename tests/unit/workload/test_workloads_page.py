@@ -86,7 +86,7 @@ def test_the_pages_commands_name_the_sample_of_the_stack() -> None:
     sample, *_ = snippets("workloads.md", "sh")
     (only,) = load(dev()).pools
     name = sample_job(only)["items"][-1]["metadata"]["name"]
-    assert f"pulumi stack output sampleJob-{only.name} " in sample
+    assert f"aks-infiniband workload {only.name} --sample " in sample
     assert f"job/{name} " in sample
     assert f"job-name={name} " in sample
 

@@ -10,10 +10,11 @@ from rehearsal.outcome.reports import Known, reports_of
 from rehearsal.outcome.result import result
 
 URN = "urn:pulumi:dev::aks-infiniband::aks-infiniband:index:RdmaCluster$kubernetes:core/v1:Namespace::operators"
+SUMMARY = {"verdict": "pass", "coverage": "2 of 2 nodes", "finished": "2026-11-28T09:00:00+00:00"}
 OUTPUTS = {
     "clusterName": "rdma",
     "kubeconfig": "[secret]",
-    "pools": {"ndh100": {"vmSize": "Standard_ND96isr_H100_v5", "validation": {"verdict": "pass"}}},
+    "pools": {"ndh100": {"vmSize": "Standard_ND96isr_H100_v5", "validation": SUMMARY}},
 }
 
 REPORTS = {"ndh100": {"pool": "ndh100", "verdict": "pass", "nodes": {}}}
@@ -25,7 +26,9 @@ def test_the_report_of_a_pool_is_the_whole_one_that_the_state_has_and_without_on
     keeper = {"type": "pulumi:index:Stash", "outputs": {"output": packed}}
     others: list[Any] = [{"type": "kubernetes:core/v1:Secret", "outputs": {}}, {"type": "pulumi:index:Stash"}]
     assert reports_of(OUTPUTS, {"resources": [*others, keeper]}) == REPORTS
-    assert reports_of(OUTPUTS, {"resources": others}) == {"ndh100": {"verdict": "pass"}}
+    assert reports_of(OUTPUTS, {"resources": others}) == {
+        "ndh100": {**SUMMARY, "coverage": {"summary": "2 of 2 nodes"}, "checks": []}
+    }
     assert reports_of({}, {}) == {}
 
 

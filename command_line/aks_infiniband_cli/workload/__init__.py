@@ -1,0 +1,1 @@
+"""The command workload: what pods of a pool need, from the stack file alone."""

@@ -1,0 +1,47 @@
+"""`aks-infiniband workload`: what pods of a pool need, from the stack file alone."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from aks_infiniband_cli.main import main
+
+from rehearsal.tools.paths import PROJECT
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
+    assert main(["workload", *words, "--folder", str(PROJECT)]) == code
+    shown = capsys.readouterr()
+    return shown.err if code else shown.out
+
+
+def test_it_prints_what_a_program_that_makes_jobs_reads(capsys: pytest.CaptureFixture[str]) -> None:
+    found: dict[str, Any] = json.loads(printed(capsys, "--stack", "mixed"))
+    assert list(found) == ["ndh100", "hbv3"], "pools with InfiniBand"
+    assert found["ndh100"]["nodeCount"] == 2
+    limits = found["ndh100"]["podTemplate"]["spec"]["containers"][0]["resources"]["limits"]
+    assert limits["nvidia.com/gpu"] == "8"
+    assert json.loads(printed(capsys, "hbv3", "--stack", "mixed")) == {"hbv3": found["hbv3"]}
+    document = json.loads(printed(capsys, "--stack", "mixed", "--output", "json"))
+    assert (document["schema_version"], document["pools"]) == (1, found)
+
+
+def test_the_sample_is_a_list_that_kubectl_applies(capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(printed(capsys, "hbv4", "--sample", "--stack", "hbv4"))
+    assert (found["apiVersion"], found["kind"]) == ("v1", "List")
+    assert found["items"][-1]["metadata"]["name"] == "sample-hbv4"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["web", "--stack", "mixed"], "web is no pool with InfiniBand; .*Pulumi.mixed.yaml has ndh100, hbv3"),
+        (["--sample", "--stack", "mixed"], "--sample is of one pool: .*has ndh100, hbv3"),
+        (["--stack", "nope"], "Pulumi.nope.yaml: cannot be read"),
+    ],
+)
+def test_what_the_stack_file_does_not_have_is_refused(
+    capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    assert re.search(said, printed(capsys, *words, code=2))
