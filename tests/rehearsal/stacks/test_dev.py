@@ -4,6 +4,7 @@ It is brought up as a person does it, with `make rehearse KEEP=1`, and what foll
 """
 
 import json
+import shutil
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -205,6 +206,7 @@ def test_the_commands_of_the_workloads_page_run_the_sample_and_a_job_on_the_pool
     program, *_ = snippets("workloads.md", "python")
     sample, submit, *_ = snippets("workloads.md", "sh")
     (tmp_path / "job.py").write_text(program)
+    shutil.copy(stack.file, tmp_path)
     try:
         shown = shell(stack.rehearsal, sample, folder=tmp_path)
         assert shown.count("4: ACTIVE, 400 Gb/sec (4X NDR)") == 2 * 8
