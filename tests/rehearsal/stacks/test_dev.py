@@ -4,8 +4,8 @@ It is brought up as a person does it, with `make rehearse KEEP=1`, and what foll
 """
 
 import json
-import shutil
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
