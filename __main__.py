@@ -13,7 +13,7 @@ signal.signal(signal.SIGINT, lambda *_: os._exit(32))
 
 try:
     stack = load()
-    if stack.preflight:
+    if stack.settings.preflight:
         from aks_infiniband_cli.preflight.at_start import check_first
 
         check_first(stack)

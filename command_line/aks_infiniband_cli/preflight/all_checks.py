@@ -73,8 +73,8 @@ def _of_the_world(stack: Stack, folder: Path) -> list[Line]:
 def _in_cluster(stack: Stack) -> Iterator[Line]:
     if stack.existing:
         yield from map(checks.beforehand, beforehand.looks(stack.existing.kubeconfig, stack))
-    if stack.existing and stack.observability:
-        prometheus = stack.observability.prometheus
+    if stack.existing and stack.settings.observability:
+        prometheus = stack.settings.observability.prometheus
         yield checks.definitions_there(prometheus, *definitions.look(stack.existing.kubeconfig, prometheus))
 
 

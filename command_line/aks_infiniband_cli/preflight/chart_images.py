@@ -6,10 +6,10 @@ from typing import Any, Final
 from aks_infiniband.facts.amd import AMD_GPU_OPERATOR_CHART, CERT_MANAGER_CHART
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.facts.releases import release_of
-from aks_infiniband.facts.versions import DRA_DRIVER_CHART, Chart
+from aks_infiniband.facts.versions import Chart
 from aks_infiniband.operators.amd_gpu_operator import amd_gpu_operator_images
 from aks_infiniband.operators.cert_manager import cert_manager_images
-from aks_infiniband.operators.charts import IMAGES, ChartSource, images_of, over
+from aks_infiniband.operators.charts import IMAGES, images_of, over
 from aks_infiniband.operators.gpu_operator import is_gpu_pool
 from aks_infiniband.stack.stack import Stack
 
@@ -33,50 +33,43 @@ def of_charts(stack: Stack) -> Iterator[tuple[str, Sequence[Pool]]]:
 
     A chart that is of no release names others, which are not known here.
     """
-    network = stack.network
+    operators = stack.operators
+    network = operators.network
     if network is not None and (known := release_of("network-operator", network.chart.version)) is not None:
         parts = over(images_of(known, "network-operator"), network.values)
         yield from _of_the_network_operator(stack, parts, known.network_operator.chart)
-    if stack.gpu is not None and (known := release_of("gpu-operator", stack.gpu.chart.version)) is not None:
-        parts = over(images_of(known, "gpu-operator"), stack.gpu.values)
+    gpu, manager = operators.gpu, operators.cert_manager
+    if gpu is not None and (known := release_of("gpu-operator", gpu.chart.version)) is not None:
+        parts = over(images_of(known, "gpu-operator"), gpu.values)
         yield from _of_the_gpu_operator(stack, parts, known.gpu_operator.chart)
-    if stack.amd is not None and stack.amd.chart.version == AMD_GPU_OPERATOR_CHART.version:
-        yield from amd_gpu_operator_images(stack.pools, stack.amd_options)
-    if stack.cert_manager is not None and stack.cert_manager.chart.version == CERT_MANAGER_CHART.version:
+    if operators.amd is not None and operators.amd.chart.version == AMD_GPU_OPERATOR_CHART.version:
+        yield from amd_gpu_operator_images(stack.pools, operators.amd_options)
+    if manager is not None and manager.chart.version == CERT_MANAGER_CHART.version:
         yield from ((image, ()) for image in cert_manager_images(stack.registry))
 
 
 def gpu_driver(stack: Stack) -> str | None:
     """The GPU driver's image without the node's system, which its tag ends in; None where it is not known."""
-    if stack.gpu is None:
+    gpu = stack.operators.gpu
+    if gpu is None:
         return None
-    given = (stack.gpu.values.get("driver") or {}).get("version")
-    known = release_of("gpu-operator", stack.gpu.chart.version)
+    given = (gpu.values.get("driver") or {}).get("version")
+    known = release_of("gpu-operator", gpu.chart.version)
     if not given and known is None:
         return None
-    release = known or stack.release
-    driver = over(images_of(release, "gpu-operator"), stack.gpu.values)["driver"]
+    release = known or stack.operators.release
+    driver = over(images_of(release, "gpu-operator"), gpu.values)["driver"]
     return _reference(driver, release.gpu_operator.chart)
 
 
 def not_known(stack: Stack) -> Iterator[Line]:
     """A line for each chart whose images are not known here."""
-    charts: list[tuple[str, ChartSource, Chart]] = []
-    if stack.network is not None:
-        charts.append(("Network Operator", stack.network.chart, stack.release.network_operator.chart))
-    if stack.gpu is not None:
-        charts.append(("GPU Operator", stack.gpu.chart, stack.release.gpu_operator.chart))
-    if stack.dra is not None:
-        charts.append(("DRA driver", stack.dra.chart, DRA_DRIVER_CHART))
-    if stack.amd is not None:
-        charts.append(("AMD GPU Operator", stack.amd.chart, AMD_GPU_OPERATOR_CHART))
-    if stack.cert_manager is not None:
-        charts.append(("cert-manager", stack.cert_manager.chart, CERT_MANAGER_CHART))
-    for operator, chart, pinned in charts:
+    for operator in stack.operators.installed:
+        chart, pinned = operator.chart, operator.pinned
         if not _is_known(pinned, chart.version):
             found = f"{chart.version or chart.name} names its own; those of {pinned.version} are known here"
             remedy = f"helm show values {chart.name}: let the nodes reach these images, and look for them from there"
-            yield Line(check=f"images of the {operator}'s chart", state="not checked", found=found, remedy=remedy)
+            yield Line(check=f"images of the {operator.title}'s chart", state="not checked", found=found, remedy=remedy)
 
 
 def _is_known(pinned: Chart, version: str | None) -> bool:

@@ -16,14 +16,8 @@ from aks_infiniband_cli.preflight.registry import Registries, RegistryError
 
 def charts(stack: Stack, folder: Path, registries: Registries) -> Iterator[Line]:
     """A line for each operator's chart. folder: of the stack file, to which paths are relative."""
-    if stack.network is not None:
-        yield _line("Network Operator", stack.network.chart, folder, registries)
-    if stack.gpu is not None:
-        yield _line("GPU Operator", stack.gpu.chart, folder, registries)
-    others = (("DRA driver", stack.dra), ("AMD GPU Operator", stack.amd), ("cert-manager", stack.cert_manager))
-    for operator, there in others:
-        if there is not None:
-            yield _line(operator, there.chart, folder, registries)
+    for operator in stack.operators.installed:
+        yield _line(operator.title, operator.chart, folder, registries)
 
 
 def index_of(repository: str) -> str:

@@ -1,6 +1,6 @@
 """The images that a stack's nodes pull, and whether a registry has them for these nodes."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -42,10 +42,12 @@ def images_of(stack: Stack) -> list[NodeImage]:
 
 
 def _of_policies(stack: Stack) -> Iterator[NodeImage]:
+    if stack.operators.network is None:
+        return
     systems = _systems(stack)
     by_name = {pool.name: pool for pool in stack.pools}
-    given = [] if stack.network is None else [(stack.policies.cluster, stack.pools)]
-    given += [] if stack.network is None else [(spec, [by_name[name]]) for name, spec in stack.policies.nodes.items()]
+    given: list[tuple[Mapping[str, Any], Sequence[Pool]]] = [(stack.policies.cluster, stack.pools)]
+    given += [(spec, [by_name[name]]) for name, spec in stack.policies.nodes.items()]
     for spec, pools in given:
         for section, image in _named(spec):
             reference = f"{image['repository']}/{image['image']}:{image['version']}"
@@ -116,13 +118,13 @@ def _of_ours(stack: Stack) -> Iterator[NodeImage]:
     wanted: list[tuple[str, Iterable[Pool]]] = [(NODE_TOOLS.reference, daemon.pools) for daemon in daemons]
     if (dranet := stack.dranet("")) is not None:
         wanted.append((DRANET.reference, dranet.pools))
-    if stack.dra is not None and stack.dra.chart.version == DRA_DRIVER_CHART.version:
+    if stack.operators.dra is not None and stack.operators.dra.chart.version == DRA_DRIVER_CHART.version:
         wanted.append((DRA_DRIVER.reference, [pool for pool in stack.pools if pool.has_compute_domain]))
-    if stack.validation.mode != "off":
-        wanted += [(image, [pool]) for pool in stack.pools for image in pod_images(pool, stack.validation)]
+    if stack.settings.validation.mode != "off":
+        wanted += [(image, [pool]) for pool in stack.pools for image in pod_images(pool, stack.settings.validation)]
     for pull in stack.image_pulls():
         wanted += [(image, pull.pools) for image in (*pull.images, NODE_TOOLS.reference)]
-    if stack.observability is not None:
+    if stack.settings.observability is not None:
         wanted.append((NODE_EXPORTER.reference, stack.pools))
     for image, pools in wanted:
         reference = stack.registry.image(image)

@@ -117,13 +117,14 @@ def needs_of(stack: Stack) -> Needs | None:
     )
     subnets = [subnet for subnet in (network.node_subnet_id, network.pod_subnet_id) if subnet]
     ranges = [network.service_cidr, *(() if network.pod_subnet_id else (network.pod_cidr,))]
+    validation, observability = stack.settings.validation, stack.settings.observability
     return Needs(
         region=made.location,
         group=made.resource_group_name,
         cluster=made.cluster_name,
-        machines=[system, *(_needed(pool, asked, stack.validation.mode) for pool, asked in stack.cluster.pools)],
+        machines=[system, *(_needed(pool, asked, validation.mode) for pool, asked in stack.cluster.pools)],
         kubernetes_version=cluster.kubernetes_version,
-        release=stack.release,
+        release=stack.operators.release,
         support_plan=cluster.support_plan,
         feature=stack.cluster.feature is not None,
         network=None if network.node_subnet_id else network.address_space,
@@ -131,9 +132,9 @@ def needs_of(stack: Stack) -> Needs | None:
         ranges=tuple(ranges),
         login=cluster.access.entra_id,
         new_identity=cluster.identity_id is None,
-        validation_seconds=stack.validation.timeout_seconds,
+        validation_seconds=validation.timeout_seconds,
         alerts=stack.cluster.alerts_in is not None,
-        prometheus=stack.observability.prometheus if stack.observability else None,
+        prometheus=observability.prometheus if observability else None,
     )
 
 

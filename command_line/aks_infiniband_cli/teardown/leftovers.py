@@ -41,8 +41,8 @@ def look(file: Path, subscription_id: str | None, endpoint: str | None) -> Found
 def _in_cluster(stack: Stack, existing: KubeconfigFile) -> Found:
     try:
         kept = {key for pool in stack.pools for key in pool.node_selector}
-        theirs = [GPU_OPERATOR] if stack.gpu_operator_exists else []
-        theirs += [NETWORK_OPERATOR] if stack.network is None else []
+        theirs = [GPU_OPERATOR] if stack.settings.gpu_operator.existing else []
+        theirs += [NETWORK_OPERATOR] if stack.operators.network is None else []
         lives, left = left_in(existing.kubeconfig, kept, theirs=theirs)
     except NO_ANSWER as error:
         raise CommandError(f"the cluster cannot be read: {error}") from error

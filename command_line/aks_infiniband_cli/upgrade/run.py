@@ -108,7 +108,7 @@ class Upgrade:
         self._refuse_cordoned({name: by_pool[name] for name in waiting}, there)
         budgets = [found.to_dict() for found in self._cluster.client.list(PodDisruptionBudget, namespace="*")]
         going = [node for step in steps for node in by_pool.get(step.name, ()) if not step.target.reached_by(node)]
-        known = [*breaks(there, steps, self._then.release), *self._unmeasured(steps), *self._images()]
+        known = [*breaks(there, steps, self._then.operators.release), *self._unmeasured(steps), *self._images()]
         return Plan(steps=steps, breaks=[*known, *blocking(budgets, pods, going)])
 
     def carry_out(self, planned: Plan) -> Done:

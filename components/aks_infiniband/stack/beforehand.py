@@ -43,11 +43,11 @@ class Look:
 def looks(kubeconfig: str, stack: Stack) -> Iterator[Look]:
     """A look at each thing in the cluster that others make and the stack needs."""
     wanted = [name for name in stack.namespaces if name != NAMESPACE]
-    if wanted and not stack.create_namespaces:
+    if wanted and not stack.settings.workload.create_namespaces:
         yield _namespaces(kubeconfig, wanted)
-    if stack.network is None:
+    if stack.operators.network is None:
         yield _network_operator(kubeconfig, stack)
-    if stack.gpu_operator_exists:
+    if stack.settings.gpu_operator.existing:
         yield _gpu_operator(kubeconfig, stack)
     if stack.existing:
         yield _managed(kubeconfig, stack)
@@ -55,8 +55,8 @@ def looks(kubeconfig: str, stack: Stack) -> Iterator[Look]:
         yield _node_images(kubeconfig, stack)
     if stack.existing and any(pool.access.claims or pool.has_compute_domain for pool in stack.pools):
         yield _claims(kubeconfig, stack)
-    if stack.pool_topologies:
-        yield _scheduler(kubeconfig, stack.pool_topologies[0].scheduler)
+    if stack.settings.scheduler_topology:
+        yield _scheduler(kubeconfig, stack.settings.scheduler_topology.scheduler)
 
 
 def _namespaces(kubeconfig: str, wanted: Sequence[str]) -> Look:
@@ -84,8 +84,8 @@ def _network_operator(kubeconfig: str, stack: Stack) -> Look:
         policies=policies,
         nodes=nodes,
         specs=stack.policies,
-        options=stack.network_options,
-        finds_gpus=stack.gpu is not None,
+        options=stack.operators.options,
+        finds_gpus=stack.operators.gpu is not None,
     )
     return Look(
         what="Network Operator",
@@ -174,8 +174,8 @@ def _scheduler(kubeconfig: str, scheduler: Scheduler) -> Look:
 
 def needed(stack: Stack) -> bool:
     """Whether a stack needs anything of others in its cluster."""
-    namespaces = len(stack.namespaces) > 1 and not stack.create_namespaces
-    return stack.existing is not None or namespaces or bool(stack.pool_topologies)
+    namespaces = len(stack.namespaces) > 1 and not stack.settings.workload.create_namespaces
+    return stack.existing is not None or namespaces or stack.settings.scheduler_topology is not None
 
 
 async def required(kubeconfig: str, stack: Stack) -> str:

@@ -69,7 +69,7 @@ def amd(ground: Ground, *, discovery: Sequence[pulumi.Resource], network: Sequen
     operator = stack.amd_gpu_operator(kubeconfig)
     if operator is None:
         return []
-    manager = stack.cert_manager_args(kubeconfig)
+    manager = stack.cert_manager(kubeconfig)
     before = [] if manager is None else [CertManager(f"{ground.name}-cert-manager", args=manager, opts=ground.after())]
     opts = ground.after(*discovery, *before)
     installed = AmdGpuOperator(f"{ground.name}-amd-gpu-operator", args=operator, opts=opts)

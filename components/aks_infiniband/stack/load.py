@@ -13,7 +13,6 @@ from pydantic import ValidationError
 from aks_infiniband.facts.pool import MOST_POOLS, too_many
 from aks_infiniband.handwritten import HandwrittenError, opened, plain_data
 from aks_infiniband.handwritten.section import WITH_HOLES
-from aks_infiniband.stack.resolve import Resolution
 from aks_infiniband.stack.settings.consistency import check
 from aks_infiniband.stack.settings.mistakes import LOCATION, NAMESPACE, Mistake, SettingsError, in_words, key_of
 from aks_infiniband.stack.settings.model import Settings
@@ -59,11 +58,11 @@ def load(configuration: Mapping[str, Any] | None = None, *, credentials: pulumi.
         mistakes += in_words(error)
         settings = Settings.model_validate(raw, by_alias=True, by_name=False, context=WITH_HOLES)
     reading = Reading(settings)
-    resolution = Resolution(reading, credentials)
-    mistakes += [*check(reading), *resolution.mistakes()]
+    stack = Stack(reading, credentials)
+    mistakes += [*check(reading), *stack.mistakes()]
     if mistakes:
         raise SettingsError(tuple(mistakes))
-    return resolution.stack()
+    return stack.whole()
 
 
 def _raw(configuration: Mapping[str, Any]) -> dict[str, Any]:

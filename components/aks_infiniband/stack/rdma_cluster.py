@@ -53,7 +53,7 @@ class RdmaCluster(pulumi.ComponentResource):
         # All that lives in a cluster that is made goes with it; one that others keep is cleared piece by piece.
         deleted_with = made.cluster.managed_cluster if made else None
         pools_ready = made.pools_ready if made else {}
-        kubeconfig, watched = self.kubeconfig, args.stack.observability
+        kubeconfig, watched = self.kubeconfig, args.stack.settings.observability
         if watched is not None:  # looked at first, because everything in the cluster waits for the provider
             prometheus = watched.prometheus
             kubeconfig = kubeconfig.apply(lambda text: definitions.required(text, prometheus))

@@ -152,7 +152,7 @@ class RdmaSoftware(pulumi.ComponentResource):
         wanted = stack.workload_guard()
         guards = [] if wanted is None else [WorkloadGuard(name, args=wanted, opts=self._opts)]
         namespace = self._namespace("workload", pods.NAMESPACE, "workload", *guards)
-        theirs = self._theirs() if stack.create_namespaces else []
+        theirs = self._theirs() if stack.settings.workload.create_namespaces else []
         places = stack.namespaces if stack.workloads_pull else ()
         return [namespace, *theirs, *self._credentials(*places, after=[namespace, *theirs])]
 
@@ -181,7 +181,7 @@ class RdmaSoftware(pulumi.ComponentResource):
         return [kind(f"{self._name}-{part}", args=wanted, opts=self._after(*ground, *self._machines(wanted.pools)))]
 
     def _turns(self) -> DriverTurns:
-        waits = self._args.stack.waits
+        waits = self._args.stack.settings.readiness
         return DriverTurns(
             self._name,
             kubeconfig=self._args.kubeconfig,
@@ -222,7 +222,7 @@ class RdmaSoftware(pulumi.ComponentResource):
 
     def _validation_access(self, *ground: Sequence[pulumi.Resource]) -> ValidationAccess | None:
         """What the validations of all pools share."""
-        if self._args.stack.validation.mode == "off":
+        if self._args.stack.settings.validation.mode == "off":
             return None
         after = self._after(*(resource for part in ground for resource in part))
         return ValidationAccess(f"{self._name}-validation", args=self._args.stack.validation_access(), opts=after)
@@ -241,8 +241,8 @@ class RdmaSoftware(pulumi.ComponentResource):
     def _observability(self, system: Sequence[pulumi.Resource]) -> None:
         """Metrics, if they are asked for. No validation waits for them."""
         stack = self._args.stack
-        if stack.observability is not None:
-            metrics = replace(stack.observability, kubeconfig=self._args.kubeconfig)
+        metrics = stack.observability(self._args.kubeconfig)
+        if metrics is not None:
             after = self._after(*system, *self._machines(stack.pools))
             Observability(f"{self._name}-observability", args=metrics, opts=after)
 
@@ -251,6 +251,5 @@ class RdmaSoftware(pulumi.ComponentResource):
         check = self._args.stack.light_check()
         if check is not None:
             LightCheck(f"{self._name}-light-check", args=check, opts=self._after(*validations.values()))
-        for told in self._args.stack.pool_topologies:
-            after = self._after(validations[told.pool.name])
-            PoolTopology(f"{self._name}-{told.pool.name}", args=told, opts=after)
+        for pool, told in self._args.stack.pool_topologies().items():
+            PoolTopology(f"{self._name}-{pool}", args=told, opts=self._after(validations[pool]))

@@ -4,14 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from aks_infiniband.facts.pool import Pool
 from aks_infiniband.operators.amd_gpu_operator import is_amd_pool
 from aks_infiniband.operators.gpu_operator import is_gpu_pool
 from aks_infiniband.operators.ipoib import Network
-from aks_infiniband.operators.nic_policy import NicPolicySpecs
-from aks_infiniband.stack.settings.model import Settings
+from aks_infiniband.operators.nic_policy import NicPolicySpecs, pool_sections
+from aks_infiniband.stack.operators import Operator, Operators
 from aks_infiniband.stack.settings.reading import PoolReading
-from aks_infiniband.stack.stack import Operator
 
 _SAME_MACHINES: Final = {"labels", "taints", "count", "autoscale", "nccl_topology", "kubernetes_version"}
 """Settings of a pool that change without replacing its machines, and the one that stands beside them."""
@@ -23,52 +21,43 @@ _LEFT_OUT: Final[Mapping[str, Any]] = {
 
 
 def revalidate_when(
-    pool: PoolReading,
-    resolved: Pool,
-    *,
-    settings: Settings,
-    nic_policy: Mapping[str, Any],
-    policies: NicPolicySpecs,
-    networks: Sequence[Network],
-    network: Operator | None,
-    gpu: Operator | None,
-    amd: Operator | None,
+    read: PoolReading, *, operators: Operators, policies: NicPolicySpecs, networks: Sequence[Network]
 ) -> dict[str, Any]:
-    """The facts on which a pool's measurement depends, as JSON. nic_policy: the pool's sections of it.
+    """The facts on which a pool's measurement depends, as JSON.
 
     It holds nothing of other pools: a pool that is added must not claim the others' machines, and all that runs on
     them, for a validation.
     """
+    settings, network, pool = read.stack.settings, operators.network, read.facts
     facts: dict[str, Any] = {
-        "nicPolicy": nic_policy,
+        "nicPolicy": pool_sections(pool, operators.options),
         # A driver that moves from one policy to another is loaded anew.
         "driverOfItsOwn": "ofedDriver" in policies.nodes.get(pool.name, {}),
-        "networks": {each.name: str(each.subnet) for each in networks if resolved in each.pools},
+        "networks": {each.name: str(each.subnet) for each in networks if pool in each.pools},
         "networkOperator": (
             "of somebody else" if network is None else {"chart": asdict(network.chart), "values": network.given}
         ),
         "nodePreparation": settings.network_operator.node_preparation,
         "machines": {
             **_LEFT_OUT,
-            **pool.given.model_dump(mode="json", exclude=_SAME_MACHINES),
-            "kubernetesVersion": settings.cluster and pool.kubernetes_version,
+            **read.given.model_dump(mode="json", exclude=_SAME_MACHINES),
+            "kubernetesVersion": settings.cluster and read.kubernetes_version,
         },
     }
-    if is_gpu_pool(resolved) and settings.gpu_operator.existing:
+    if is_gpu_pool(pool) and settings.gpu_operator.existing:
         facts["gpuOperator"] = "of somebody else"
-    elif is_gpu_pool(resolved) and gpu is not None:
-        facts["gpuOperator"] = {
-            "chart": asdict(gpu.chart),
-            "values": gpu.given,
-            "driverVersion": settings.gpu_operator.driver_version,
-        }
-    elif is_amd_pool(resolved) and amd is not None:
+    elif is_gpu_pool(pool) and operators.gpu is not None:
+        facts["gpuOperator"] = _driver(operators.gpu, driverVersion=settings.gpu_operator.driver_version)
+    elif is_amd_pool(pool) and operators.amd is not None:
         given = settings.amd_gpu_operator
-        facts["gpuOperator"] = {
-            "chart": asdict(amd.chart),
-            "values": amd.given,
-            "driverVersion": given.driver_version,
-            "driverImage": given.driver_image,
-            "deviceConfig": given.device_config,
-        }
+        facts["gpuOperator"] = _driver(
+            operators.amd,
+            driverVersion=given.driver_version,
+            driverImage=given.driver_image,
+            deviceConfig=given.device_config,
+        )
     return facts
+
+
+def _driver(operator: Operator, **driver: Any) -> dict[str, Any]:
+    return {"chart": asdict(operator.chart), "values": operator.given, **driver}

@@ -1,13 +1,15 @@
 """A cluster that somebody else keeps: its API server is a test's own, and a stack file names it."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
+from unittest.mock import patch
 
 from aks_infiniband import Stack, load
 from aks_infiniband.access.kubeconfig_file import KubeconfigFile
+from aks_infiniband.stack import stack
 
 from tests.unit.command_line.loopback import Answers, serving
 from tests.unit.components.stack_files import existing, pool
@@ -27,8 +29,9 @@ def kubeconfig_of(answers: Answers) -> Iterator[str]:
         )
 
 
-def stack_in(kubeconfig: str, **workload: Any) -> Stack:
+def stack_in(kubeconfig: str, sections: Mapping[str, Any] = MappingProxyType({}), **workload: Any) -> Stack:
     """A stack in that cluster, with one pool on the nodes that carry the label pool: a."""
-    written = existing(pool(nodeSelector={"pool": "a"}, gpuDirect="auto"), workload=workload)
     there = KubeconfigFile(kubeconfig=kubeconfig, context="c", server="https://lab.example.com")
-    return replace(load({**written, "aks-infiniband:validation": {"mode": "off"}}), cluster=there)
+    written = existing(pool(nodeSelector={"pool": "a"}, gpuDirect="auto"), workload=workload, **sections)
+    with patch.object(stack, "read_kubeconfig", return_value=there):
+        return load({**written, "aks-infiniband:validation": {"mode": "off"}})

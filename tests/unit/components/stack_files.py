@@ -8,7 +8,7 @@ import pytest
 from aks_infiniband import SettingsError, Stack, load
 from aks_infiniband.azure.machines import OrdinaryPool
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
-from aks_infiniband.stack.stack import Operator
+from aks_infiniband.stack.operators import Operator
 
 GOOD = {
     "azure-native:location": "southcentralus",
@@ -85,5 +85,5 @@ def machines(stack: Stack) -> dict[str, OrdinaryPool]:
 
 def network_of(stack: Stack) -> Operator:
     """The Network Operator of a stack that installs one."""
-    assert stack.network is not None
-    return stack.network
+    assert stack.operators.network is not None
+    return stack.operators.network

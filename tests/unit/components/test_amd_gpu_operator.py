@@ -169,4 +169,4 @@ def test_one_stack_has_both_vendors_operators_each_for_its_own_pools() -> None:
     assert isinstance(stack.gpu_operator(""), GpuOperatorArgs)
     assert stack.amd_gpu_operator("") is not None
     assert list(stack.device_configs("")) == ["ndmi300x"]
-    assert stack.cert_manager_args("") is not None, "Kernel Module Management needs it, and a new cluster has none"
+    assert stack.cert_manager("") is not None, "Kernel Module Management needs it, and a new cluster has none"

@@ -49,7 +49,7 @@ def test_driver_versions_and_upgrades_reach_both_drivers() -> None:
         gpuOperator={"driverVersion": "580.1"},
     )
     ofed = stack.cluster_policy(KUBECONFIG).policies.cluster["ofedDriver"]
-    gpu = stack.gpu
+    gpu = stack.operators.gpu
     assert gpu is not None
     assert (ofed["version"], gpu.values["driver"]["version"]) == ("doca9", "580.1")
     for policy in (ofed["upgradePolicy"], gpu.values["driver"]["upgradePolicy"]):
@@ -98,7 +98,7 @@ def test_the_registry_of_the_settings_is_everybodys() -> None:
         registry={"images": "acr.example/mirror", "charts": "oci://acr.example/charts"},
         networkOperator={"nodePreparation": True},
     )
-    preparation, loader, gpu = stack.node_preparation(KUBECONFIG), stack.peermem(KUBECONFIG), stack.gpu
+    preparation, loader, gpu = stack.node_preparation(KUBECONFIG), stack.peermem(KUBECONFIG), stack.operators.gpu
     assert preparation is not None
     assert loader is not None
     assert gpu is not None

@@ -1,7 +1,6 @@
 """Namespaces of others: those that are missing are told before anything is made, or made where that is asked for."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pulumi
@@ -94,10 +93,11 @@ def test_preflight_says_it_too(server: Server) -> None:
 
 
 def test_pods_for_namespaces_at_restricted_come_with_node_preparation(deploy: Deploy, server: Server) -> None:
-    def outputs(**more: Any) -> Any:
-        given = replace(stack_in(server.kubeconfig, namespaces=["team-a"]), **more)
+    def outputs(*, prepared: bool = False) -> Any:
+        sections = {"networkOperator": {"valuesFile": None, "nodePreparation": prepared}}
+        given = stack_in(server.kubeconfig, sections, namespaces=["team-a"])
         return deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=given)).pod_templates["ndh100"]).result
 
     assert "restrictedPodTemplate" not in outputs()
-    (main,) = outputs(memlock=True)["restrictedPodTemplate"]["spec"]["containers"]
+    (main,) = outputs(prepared=True)["restrictedPodTemplate"]["spec"]["containers"]
     assert main["securityContext"]["runAsNonRoot"] is True

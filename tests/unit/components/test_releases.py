@@ -23,7 +23,7 @@ def stack(**settings: Any) -> Stack:
 
 def test_a_release_brings_the_charts_the_parts_and_the_drivers_of_both_operators() -> None:
     made = stack(release="26.7")
-    assert (network_of(made).chart.version, made.gpu and made.gpu.chart.version) == ("26.7.0", "v26.7.0")
+    assert [operator.chart.version for operator in made.operators.installed] == ["26.7.0", "v26.7.0"]
     assert made.policies.cluster["ofedDriver"]["version"] == "doca3.5.0-26.07-0.7.7.0-1"
     assert made.policies.cluster["rdmaSharedDevicePlugin"]["version"] == "network-operator-v26.7.0"
     assert gpu_driver(made) == "nvcr.io/nvidia/driver:595.91.07"
@@ -38,8 +38,8 @@ def test_policies_alone_take_a_release_too() -> None:
 
 def test_who_names_no_release_keeps_what_there_was() -> None:
     made = stack()
-    assert made.release is DEFAULT_RELEASE
-    assert (network_of(made).chart.version, made.gpu and made.gpu.chart.version) == ("26.4.1", "v26.3.3")
+    assert made.operators.release is DEFAULT_RELEASE
+    assert [operator.chart.version for operator in made.operators.installed] == ["26.4.1", "v26.3.3"]
     assert made.policies.cluster["ofedDriver"]["version"] == "doca3.4.1-26.04-1.1.0.0-1"
 
 
@@ -48,7 +48,7 @@ def test_a_preflight_knows_every_image_of_a_release(name: str) -> None:
     made = stack(release=name)
     references = dict(of_charts(made))
     assert list(not_known(made)) == []
-    release = OPERATOR_RELEASES[made.release.name]
+    release = OPERATOR_RELEASES[made.operators.release.name]
     assert f"nvcr.io/nvidia/gpu-operator:{release.gpu_operator.chart.version}" in references
     assert f"nvcr.io/nvidia/cloud-native/network-operator:v{release.network_operator.chart.version}" in references
     assert all(reference.rpartition(":")[2] not in ("", "None") for reference in references)

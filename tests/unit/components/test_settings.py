@@ -20,7 +20,7 @@ def test_defaults_complete_a_minimal_stack() -> None:
     assert made(stack).cluster.location == "southcentralus"
     assert stack.pools[0].size.infiniband.rate_gbps == 400
     assert stack.pools[0].mode == "rdma-shared"
-    assert stack.validation.mode == "enforce"
+    assert stack.settings.validation.mode == "enforce"
 
 
 def test_pulumis_json_text_and_plain_data_are_the_same() -> None:

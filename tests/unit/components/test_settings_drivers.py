@@ -208,11 +208,11 @@ def test_a_driver_without_v100_is_refused_for_a_pool_of_them(size: str, given: d
     found = mistakes(changed(pools=[pool(vmSize=size)], gpuOperator=given)) if key else {}
     assert list(found) == ([f"gpuOperator.{key}"] if key else [])
     if key is None:
-        assert loaded(pools=[pool(vmSize=size)], gpuOperator=given).gpu
+        assert loaded(pools=[pool(vmSize=size)], gpuOperator=given).operators.gpu
     else:
         assert "give driverVersion of branch 580" in found[f"gpuOperator.{key}"]
 
 
 def test_azures_own_driver_is_no_matter_of_the_operators_chart() -> None:
     given = {"chart": {"version": "v26.7.0"}}
-    assert loaded(pools=[pool(vmSize=V100, gpuDriver="aks")], gpuOperator=given).gpu
+    assert loaded(pools=[pool(vmSize=V100, gpuDriver="aks")], gpuOperator=given).operators.gpu

@@ -1,7 +1,6 @@
 """What schedulers are told of pools: off by default, and where it is asked for, what is declared."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pulumi
@@ -155,8 +154,7 @@ def server() -> Iterator[Server]:
 
 
 def told(server: Server, scheduler: Any) -> Stack:
-    given = stack_in(server.kubeconfig)
-    return replace(given, pool_topologies=[PoolTopologyArgs(pool=each, scheduler=scheduler) for each in given.pools])
+    return stack_in(server.kubeconfig, {"schedulerTopology": {"scheduler": scheduler}})
 
 
 @pytest.mark.parametrize("preview", [True, False])

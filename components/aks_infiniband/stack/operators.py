@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from aks_infiniband.facts.amd import AMD_GPU_OPERATOR_CHART, CERT_MANAGER_CHART
 from aks_infiniband.facts.pool import Pool
@@ -26,7 +27,21 @@ from aks_infiniband.resources.registry import PULL_SECRET, Registry
 from aks_infiniband.stack.settings.mistakes import Mistake, SettingsError
 from aks_infiniband.stack.settings.operators import ChartSettings
 from aks_infiniband.stack.settings.reading import Reading
-from aks_infiniband.stack.stack import Operator
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operator:
+    """One of the operators."""
+
+    title: str
+    """What people call it."""
+    pinned: Chart
+    """The chart that this program knows."""
+    chart: charts.ChartSource
+    given: Mapping[str, Any]
+    """The Helm values that people give."""
+    values: Mapping[str, Any]
+    """Those and what follows from the stack."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +85,7 @@ class Operators:
                 system_node_selector=self._system_node_selector,
                 registry=self.registry,
             )
-            chart = self._chart(self.release.network_operator.chart, given.chart)
-            return Operator(chart=chart, given=people, values=values)
+            return self._operator("Network Operator", self.release.network_operator.chart, given.chart, people, values)
 
     @cached_property
     def gpu(self) -> Operator | None:
@@ -91,10 +105,10 @@ class Operators:
                 accept_visible_devices_envvar=given.accept_visible_devices_envvar,
                 system_node_selector=self._system_node_selector,
             )
-            chart = self._chart(self.release.gpu_operator.chart, given.chart)
-            check_driver(self.pools, chart=chart, values=values)
+            found = self._operator("GPU Operator", self.release.gpu_operator.chart, given.chart, people, values)
+            check_driver(self.pools, chart=found.chart, values=values)
             check_gpu_driver(self.pools, values)
-            return Operator(chart=chart, given=people, values=values)
+            return found
 
     @cached_property
     def dra(self) -> Operator | None:
@@ -109,7 +123,7 @@ class Operators:
                 system_node_selector=self._system_node_selector,
                 registry=self.registry,
             )
-            return Operator(chart=self._chart(DRA_DRIVER_CHART, given.chart), given=given.values, values=values)
+            return self._operator("DRA driver", DRA_DRIVER_CHART, given.chart, given.values, values)
 
     @cached_property
     def amd_options(self) -> AmdOptions:
@@ -137,7 +151,7 @@ class Operators:
             )
             for pool in filter(is_amd_pool, self.pools):
                 device_config_spec(pool, self.amd_options)
-            return Operator(chart=self._chart(AMD_GPU_OPERATOR_CHART, given.chart), given=given.values, values=values)
+            return self._operator("AMD GPU Operator", AMD_GPU_OPERATOR_CHART, given.chart, given.values, values)
 
     @cached_property
     def cert_manager(self) -> Operator | None:
@@ -153,7 +167,7 @@ class Operators:
                 system_node_selector=self._system_node_selector,
                 registry=self.registry,
             )
-            return Operator(chart=self._chart(CERT_MANAGER_CHART, given.chart), given=given.values, values=values)
+            return self._operator("cert-manager", CERT_MANAGER_CHART, given.chart, given.values, values)
 
     @cached_property
     def _system_node_selector(self) -> Mapping[str, str]:
@@ -161,9 +175,18 @@ class Operators:
         existing = self.reading.settings.existing_cluster
         return SYSTEM_POOL if existing is None else existing.system_node_selector
 
-    def _chart(self, default: Chart, given: ChartSettings) -> charts.ChartSource:
-        own = {"name": given.name, "repository": given.repository, "version": given.version}
-        return charts.there(charts.chart_source(default, **own, location=self.reading.settings.registry.charts))
+    @property
+    def installed(self) -> list[Operator]:
+        """Those of which there is a chart to install."""
+        every = (self.network, self.gpu, self.dra, self.amd, self.cert_manager)
+        return [operator for operator in every if operator is not None]
+
+    def _operator(
+        self, title: str, pinned: Chart, asked: ChartSettings, given: Mapping[str, Any], values: Mapping[str, Any]
+    ) -> Operator:
+        own = {"name": asked.name, "repository": asked.repository, "version": asked.version}
+        chart = charts.there(charts.chart_source(pinned, **own, location=self.reading.settings.registry.charts))
+        return Operator(title=title, pinned=pinned, chart=chart, given=given, values=values)
 
     @cached_property
     def options(self) -> OperatorOptions:
