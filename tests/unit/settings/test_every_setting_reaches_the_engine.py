@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import pytest
 import yaml
-from aks_infiniband import RdmaCluster, RdmaClusterArgs, SettingsError, Stack, load
+from aks_infiniband import RdmaCluster, RdmaClusterArgs, SettingsError, load
 from aks_infiniband.operators import existing_gpu_operator, existing_network_operator
 from aks_infiniband.operators.nic_policy import POLICY_NAME
 from aks_infiniband.stack.settings.mistakes import model_in
@@ -159,12 +159,18 @@ def variants(model: type[BaseModel], name: str, place: Place) -> Iterator[tuple[
                 yield title, None if resolved == _loaded(configuration) else variant
 
 
-def _loaded(configuration: Configuration) -> Stack | None:
-    """The stack; None for a file that is refused."""
+def _loaded(configuration: Configuration) -> Any:
+    """What a stack comes to; None for a file that is refused. The section of an operator that is not installed comes to
+    nothing.
+    """
     try:
-        return load(configuration)
+        stack = load(configuration)
     except SettingsError:
         return None
+    sections = {name: getattr(stack.settings, name) for name in type(stack.settings).model_fields}
+    operators = {"amd_gpu_operator": stack.operators.amd, "cert_manager": stack.operators.cert_manager}
+    operators |= {"dra_driver": stack.operators.dra}
+    return {name: section for name, section in sections.items() if operators.get(name, section) is not None}
 
 
 def _in_order(request: dict[str, Any]) -> dict[str, Any]:
