@@ -58,7 +58,7 @@ def load(configuration: Mapping[str, Any] | None = None, *, credentials: pulumi.
         mistakes += in_words(error)
         settings = Settings.model_validate(raw, by_alias=True, by_name=False, context=WITH_HOLES)
     reading = Reading(settings)
-    stack = Stack(reading, credentials)
+    stack = Stack(reading=reading, registry_credentials=credentials)
     mistakes += [*check(reading), *stack.mistakes()]
     if mistakes:
         raise SettingsError(tuple(mistakes))

@@ -64,7 +64,7 @@ _OF_PARTS: Final = ("cluster", "policies", "networks", "revalidate_when")
 """What is made of these and of settings without mistakes."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Stack:
     """A stack file, and all that follows from it; `load` makes it.
 
