@@ -1,14 +1,16 @@
 """What a command is given in files and pipes: read through one door; what is odd is told in one sentence."""
 
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 from aks_infiniband.handwritten import HandwrittenError, json_document
+from aks_infiniband.terminal import printable_json
 
-from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.console import SCHEMA_VERSION, CommandError
 
 MOST_BYTES: Final = 256 << 20
 """Of one file; the state of a stack with 50 pools has less than 100 MB."""
@@ -46,6 +48,19 @@ def content_of(file: str | Path) -> bytes:
     if len(found) > MOST_BYTES:
         raise CommandError(f"{name_of(file)} cannot be used: it has more than {MOST_BYTES:,} bytes")
     return found
+
+
+def require_new(file: Path) -> None:
+    """Raises CommandError for a file that is there already, before anything is done for what it would hold."""
+    if file.exists():
+        raise CommandError(f"{file} is there already, and is not overwritten: --out names another file")
+
+
+def write_document(found: Mapping[str, Any], file: Path) -> None:
+    """Keep a command's document for its owner's eyes. Raises FileExistsError: no file is overwritten."""
+    document = json.dumps({"schema_version": SCHEMA_VERSION, **found}, indent=2, ensure_ascii=False)
+    file.touch(mode=0o600, exist_ok=False)
+    file.write_text(printable_json(document) + "\n", encoding="utf-8")
 
 
 def json_file(file: str | Path) -> Any:

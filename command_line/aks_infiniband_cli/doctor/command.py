@@ -18,15 +18,16 @@ def doctor(given: argparse.Namespace) -> Answer:
     from aks_infiniband_cli.doctor import rendering  # noqa: PLC0415
     from aks_infiniband_cli.doctor.examine import examine  # noqa: PLC0415
     from aks_infiniband_cli.doctor.read import read  # noqa: PLC0415
+    from aks_infiniband_cli.doctor.unmeasured import to_measure  # noqa: PLC0415
 
     file = kubeconfig_of(given)
     with at_work(f"Reading the cluster of context {file.context}"):
         snapshot = read(file.kubeconfig, namespace=given.namespace)
-    found, unread = examine(snapshot), snapshot.view.unread
+    found, unread, next_ = examine(snapshot), snapshot.view.unread, to_measure(snapshot)
     return Answer(
         document=rendering.document(found, unread),
-        text=rendering.text(found, unread),
-        shown=rendering.shown(found, unread),
+        text=rendering.text(found, unread, next_),
+        shown=rendering.shown(found, unread, next_),
         exit_code=FOUND if found else FINE,
     )
 

@@ -33,8 +33,8 @@ def document(found: Sequence[Diagnosis], unread: Sequence[str]) -> dict[str, Any
     return {"findings": findings, "unread": list(unread)}
 
 
-def text(found: Sequence[Diagnosis], unread: Sequence[str]) -> str:
-    """For a pipe: a block for each symptom."""
+def text(found: Sequence[Diagnosis], unread: Sequence[str], next_: Sequence[str] = ()) -> str:
+    """For a pipe: a block for each symptom. next_: what a person may do then."""
     lines = []
     for same in _by_symptom(found):
         first = same[0]
@@ -44,10 +44,10 @@ def text(found: Sequence[Diagnosis], unread: Sequence[str]) -> str:
         lines += [f"  {line}" for line in _more(same)]
         lines += [f"  cause: {one_line(first.cause)}", f"  fix: {first.fix}"]
         lines += [f"  look: {one_line(first.command)}"] if first.command else []
-    return "\n".join([*lines, *_ending(found, unread)])
+    return "\n".join([*lines, *_ending(found, unread), *map(one_line, next_)])
 
 
-def shown(found: Sequence[Diagnosis], unread: Sequence[str]) -> RenderableType:
+def shown(found: Sequence[Diagnosis], unread: Sequence[str], next_: Sequence[str] = ()) -> RenderableType:
     """For a terminal: the same, as a table for each symptom."""
     parts: list[RenderableType] = []
     for same in _by_symptom(found):
@@ -66,7 +66,8 @@ def shown(found: Sequence[Diagnosis], unread: Sequence[str]) -> RenderableType:
             table.add_row("look", Text(first.command, style="cyan"))
         title = Text.assemble((first.symptom.title, "bold red"), f"  {first.symptom.id}")
         parts += [title, Padding(table, (0, 0, 1, 2))]
-    return Group(*parts, *(Text(line, style="dim") for line in _ending(found, unread)))
+    ending = [Text(line, style="dim") for line in _ending(found, unread)]
+    return Group(*parts, *ending, *(Text(one_line(line), style="cyan") for line in next_))
 
 
 def _by_symptom(found: Sequence[Diagnosis]) -> Iterator[list[Diagnosis]]:

@@ -21,6 +21,8 @@ def declare_report(report: argparse.ArgumentParser) -> None:
     """Add the flags of `report`."""
     source = report.add_mutually_exclusive_group()
     source.add_argument("--state", metavar="FILE", help="what `pulumi stack export` prints; - is stdin")
+    kept = "what `aks-infiniband validate` has kept with --out; - is stdin"
+    source.add_argument("--report", metavar="FILE", help=kept)
     declare_cluster(report, source)
     declare_namespace(report)
     report.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the files go")
@@ -38,6 +40,8 @@ def report(given: argparse.Namespace) -> Answer:
         replaced, machines = [], list[dict[str, Any]]()
         if given.state is not None:
             found = sources.from_state(content_of(given.state), name_of(given.state))
+        elif given.report is not None:
+            found = sources.from_file(content_of(given.report), name_of(given.report))
         else:
             kubeconfig = kubeconfig_of(given).kubeconfig
             found = sources.from_cluster(kubeconfig, namespace=given.namespace)

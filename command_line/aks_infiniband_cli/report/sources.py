@@ -22,6 +22,7 @@ from aks_infiniband_cli.bad_machines.replace.case import Case
 from aks_infiniband_cli.console import CommandError, note
 from aks_infiniband_cli.documents import named
 from aks_infiniband_cli.report.forms import State
+from aks_infiniband_cli.validate.report_file import whole_reports
 
 if TYPE_CHECKING:
     from aks_infiniband.validation.machines import Record
@@ -80,6 +81,14 @@ def from_cluster(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE) -> Repor
     return _checked(found, f"namespace {namespace} of the cluster")
 
 
+def from_file(text: str | bytes, where: str) -> Reports:
+    """The reports in a file of `validate`, or in one of the other forms of whole reports. Raises CommandError.
+
+    where: the file's name.
+    """
+    return _checked({name: dict(report) for name, report in whole_reports(text, where).items()}, where)
+
+
 def replaced_in(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE) -> list[Case]:
     """The machines that are or were replaced, the oldest first. Raises CommandError."""
     from aks_infiniband_cli.bad_machines.replace.history import History  # noqa: PLC0415 as above
@@ -132,7 +141,10 @@ def told(report: Mapping[str, Any]) -> str:
 
 def _checked(found: Reports, where: str) -> Reports:
     if not found:
-        raise NoReportsError(f"{where}: no validation has left a report; is validation.mode off?")
+        raise NoReportsError(
+            f"{where}: no validation has left a report; is validation.mode off? Without a stack, `aks-infiniband "
+            "validate` measures with --pool and --out, and this command makes the page of it with --report"
+        )
     for name, report in found.items():
         version = report.get("schema_version")
         if version != SCHEMA_VERSION:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from aks_infiniband.facts.azure_names import SHORT_AGENT_POOL_LABEL
 from aks_infiniband.handwritten import json_document
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
@@ -30,7 +31,6 @@ from aks_infiniband_cli.validate.nodes import choose, name_of
 from aks_infiniband_cli.validate.run import Cluster, Say
 from aks_infiniband_cli.validate.validating import read_cluster
 
-_AGENT_POOL = "agentpool"
 _CLUSTER = "aks-infiniband:cluster"
 _POOLS = "aks-infiniband:pools"
 
@@ -258,5 +258,5 @@ def _read(value: Any) -> Any:
 def _by_pool(nodes: Sequence[Object]) -> dict[str, list[Object]]:
     found: dict[str, list[Object]] = {}
     for node in nodes:
-        found.setdefault(str((node["metadata"].get("labels") or {}).get(_AGENT_POOL)), []).append(node)
+        found.setdefault(str((node["metadata"].get("labels") or {}).get(SHORT_AGENT_POOL_LABEL)), []).append(node)
     return found

@@ -2,13 +2,16 @@
 
 import argparse
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, get_args
 
+from aks_infiniband.facts import rules
 from aks_infiniband.facts.baselines import FIGURES
 from aks_infiniband.facts.bounds import MOST_LIMIT
+from aks_infiniband.facts.catalog.machine import Mode
 
-from aks_infiniband_cli.console import Answer, Command, at_work, exit_code_of
-from aks_infiniband_cli.documents import content_of
+from aks_infiniband_cli.console import Answer, Command, at_work, exit_code_of, note
+from aks_infiniband_cli.documents import content_of, require_new, write_document
 from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
 
 if TYPE_CHECKING:
@@ -28,19 +31,43 @@ def _limit(text: str) -> tuple[str, float]:
     return figure, number
 
 
+def _selector(text: str) -> dict[str, str]:
+    found = dict[str, str]()
+    for pair in text.split(","):
+        label, equals, value = pair.partition("=")
+        try:
+            if not equals:
+                raise ValueError("must be LABEL=VALUE, or several with a comma between")
+            rules.label_key(label)
+            rules.label_value(value)
+            if found.setdefault(label, value) != value:
+                raise ValueError("must have a label once")
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(f"{text!r}: {pair!r} {error}") from None
+    return found
+
+
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the flags of `validate`."""
     declare_cluster(parser)
     declare_namespace(parser)
     add: Callable[..., object] = parser.add_argument
     add("--pool", action="append", default=[], metavar="NAME", help="measure this pool; more than once for several")
+    selector = "without a stack: measure the nodes that have these labels"
+    add("--selector", type=_selector, default={}, metavar="LABEL=VALUE,…", help=selector)
     add("--node", action="append", default=[], metavar="NAME", help="measure this node; more than once for several")
     add("--include-busy", action="store_true", help="measure nodes whose RDMA or GPU resources pods use, too")
     limit = {"action": "append", "default": [], "type": _limit, "metavar": "FIGURE=NUMBER"}
     add("--warn", **limit, help="limit of a warning, such as rdma-write-bandwidth=385; default: the stack's")
     add("--fail", **limit, help="limit of a failure; default: the stack's")
+    mode = "without a stack, where the cluster leaves it open: how pods get InfiniBand"
+    add("--mode", choices=get_args(Mode), help=mode)
+    add("--rdma-resource", metavar="NAME", help="the same: which of the nodes' resources is that of the HCAs")
+    add("--image", help="without a stack: the image that measures, where nodes do not reach the default one")
     earlier = "an earlier report to compare with; - is stdin; default: what the pool was accepted with"
     add("--against", metavar="FILE", help=earlier)
+    kept = "keep what --output json prints in this file, which must not be there yet"
+    add("--out", type=Path, metavar="FILE", help=kept)
     marks = parser.add_mutually_exclusive_group()
     marks.add_argument("--cordon", action="store_true", help="cordon the nodes that fail")
     undo = "uncordon the nodes that --cordon has cordoned, and no others; nothing is measured"
@@ -53,13 +80,20 @@ def validate(given: argparse.Namespace) -> Answer:
     from aks_infiniband_cli.validate.validating import uncordoned, validated  # noqa: PLC0415
 
     file = kubeconfig_of(given)
+    out: Path | None = given.out
+    if out is not None:
+        require_new(out)
     with at_work(f"Reading the cluster of context {file.context}") as say:
         if given.uncordon:
             found = uncordoned(file.kubeconfig, _wish(given))
         else:
             found = validated(file.kubeconfig, _wish(given), say)
+    document = rendering.document(found)
+    if out is not None:
+        write_document(document, out)
+        note(f"kept: {out}")
     return Answer(
-        document=rendering.document(found),
+        document=document,
         text=rendering.text(found),
         shown=rendering.shown(found),
         exit_code=exit_code_of(pool.verdict for pool in found.pools),
@@ -67,6 +101,7 @@ def validate(given: argparse.Namespace) -> Answer:
 
 
 def _wish(given: argparse.Namespace) -> "Wish":
+    from aks_infiniband_cli.validate.unmanaged.pools import Asked  # noqa: PLC0415
     from aks_infiniband_cli.validate.validating import Wish  # noqa: PLC0415
 
     limits: dict[str, dict[str, float]] = {}
@@ -81,6 +116,8 @@ def _wish(given: argparse.Namespace) -> "Wish":
         against=content_of(given.against) if given.against else None,
         cordon=given.cordon,
         namespace=given.namespace,
+        selector=given.selector,
+        asked=Asked(mode=given.mode, resource=given.rdma_resource, image=given.image),
     )
 
 
@@ -89,7 +126,8 @@ VALIDATE: Final = Command(
     help="measure a live cluster again, on nodes that are idle",
     description=(
         "Measures the pools of a live cluster again, or some of their nodes, as `pulumi up` did, and says what is "
-        "worse than before. It needs nothing but the cluster, and takes away what it makes there."
+        "worse than before. It needs nothing but the cluster, and takes away what it makes there. A pool that no stack "
+        "has validated is named by --pool or --selector."
     ),
     example="aks-infiniband validate --pool ndh100 --cordon",
     declare=declare,

@@ -4,13 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from aks_infiniband.facts.baselines import FIGURES
-from aks_infiniband.handwritten import HandwrittenError, json_document
-from aks_infiniband.handwritten.form import Form, formed
-from aks_infiniband.validation.reports import Accepted, Report, kept_reports, report_with_values, worst_values
+from aks_infiniband.handwritten import HandwrittenError
+from aks_infiniband.validation.reports import Accepted, Report, report_with_values, worst_values
 
 from aks_infiniband_cli.console import CommandError
-
-_FORMS = "a report, what `aks-infiniband validate --output json` prints, or what `pulumi stack export` prints"
+from aks_infiniband_cli.validate.report_file import FORMS, reports_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,35 +27,12 @@ class Change:
 def earlier(text: str | bytes) -> dict[str, Accepted]:
     """By pool, when a report was made and its worst value of each figure. Raises CommandError for what has none."""
     try:
-        document = json_document(text)
-        if isinstance(document, dict) and "checks" in document:
-            return dict([_earlier(document)])
-        if isinstance(document, dict) and "deployment" in document:
-            kept = kept_reports(formed(_State, document).deployment)
-            return dict(_earlier(report, ("deployment", name)) for name, report in kept.items())
-        pools = formed(_Document, document).pools
-        return dict(_earlier(pool.report, ("pools", name)) for name, pool in pools.items() if pool.report)
+        return dict(_earlier(report, path) for path, report in reports_of(text))
     except HandwrittenError as error:
-        raise CommandError(f"the earlier report cannot be read: {error.at_its_place()}. Give {_FORMS}") from error
+        raise CommandError(f"the earlier report cannot be read: {error.at_its_place()}. Give {FORMS}") from error
 
 
-class _Pool(Form):
-    report: dict[str, Any] | None = None
-
-
-class _Document(Form):
-    """What the command itself prints."""
-
-    pools: dict[str, _Pool]
-
-
-class _State(Form):
-    """A stack's, as the engine exports it."""
-
-    deployment: dict[str, Any]
-
-
-def _earlier(report: Any, path: tuple[str, ...] = ()) -> tuple[str, Accepted]:
+def _earlier(report: Any, path: tuple[str, ...]) -> tuple[str, Accepted]:
     try:
         return str(report_with_values(report)["pool"]), _values_of(report)
     except HandwrittenError as error:

@@ -26,15 +26,16 @@ def failing(report: Report) -> dict[str, str]:
     }
 
 
-def cordon(client: Client, node: Object, why: str, namespace: str) -> None:
+def cordon(client: Client, node: Object, why: str, namespace: str | None) -> None:
     """Have nothing new scheduled on a node, and note why: on it, in its condition, and in the record of the machines.
 
-    namespace: of the validations. Raises NO_ANSWER.
+    namespace: of a stack's validations, where the record is; without one the note on the node is all. Raises NO_ANSWER.
     """
     patch = {"metadata": {"annotations": {CORDONED_BY_VALIDATE: why}}, "spec": {"unschedulable": True}}
     client.patch(Node, name_of(node), patch)
-    records.keep_decision(client, namespace, name_of(node), "cordoned", by=BY, why=why)
-    records.set_condition(client, node, healthy=False, why=why)
+    if namespace is not None:
+        records.keep_decision(client, namespace, name_of(node), "cordoned", by=BY, why=why)
+        records.set_condition(client, node, healthy=False, why=why)
 
 
 def marked(nodes: Iterable[Object]) -> dict[str, str]:
@@ -43,9 +44,10 @@ def marked(nodes: Iterable[Object]) -> dict[str, str]:
     return {node: why for node, why in found.items() if why is not None}
 
 
-def uncordon(client: Client, node: Object, namespace: str) -> None:
-    """Take a cordon back, and what was noted with it. Raises NO_ANSWER."""
+def uncordon(client: Client, node: Object, namespace: str | None) -> None:
+    """Take a cordon back, and what was noted with it. namespace: as of cordon. Raises NO_ANSWER."""
     mark = {"annotations": {CORDONED_BY_VALIDATE: None}}
     client.patch(Node, name_of(node), {"metadata": mark, "spec": {"unschedulable": None}})
-    records.keep_decision(client, namespace, name_of(node), "let in", by="validate --uncordon", why="")
-    records.set_condition(client, node, healthy=None, why="let in by validate --uncordon, and not measured since")
+    if namespace is not None:
+        records.keep_decision(client, namespace, name_of(node), "let in", by="validate --uncordon", why="")
+        records.set_condition(client, node, healthy=None, why="let in by validate --uncordon, and not measured since")

@@ -36,6 +36,8 @@ class Deployed:
     """What the pool was accepted with; None where it never passed."""
     report: Report | None = None
     """The last one that the stack has left in the cluster."""
+    lasting: bool = True
+    """Whether a stack has left it. Otherwise it is made for one run, whose namespace goes with it."""
 
     @property
     def template(self) -> Object:

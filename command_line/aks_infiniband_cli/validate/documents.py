@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from aks_infiniband.validation.access import may_fill
+from aks_infiniband.validation.access_documents import RBAC, may_fill
 from aks_infiniband.validation.reports import ACCEPTED_KEY, Accepted, board_names
 from aks_infiniband.validation.validation_job import EXPECTATIONS_ANNOTATION
 
@@ -25,7 +25,6 @@ _OF_THE_CONTROLLER: Final = tuple(
 )
 """Labels that the Job controller puts on a Job's template, and refuses on a new one."""
 _KEPT: Final = ("activeDeadlineSeconds", "backoffLimit", "completionMode", "podFailurePolicy")
-_RBAC: Final = "rbac.authorization.k8s.io"
 
 
 def _token() -> str:
@@ -119,7 +118,7 @@ def belongings(run: Run, uid: str) -> list[dict[str, Any]]:
     account = {"kind": "ServiceAccount", "name": run.validation.template["spec"]["serviceAccountName"]}
     before = {ACCEPTED_KEY: json.dumps(run.before)} if run.before else {}
     boards = board_names(run.report, len(run.nodes))
-    rbac = f"{_RBAC}/v1"
+    rbac = f"{RBAC}/v1"
     return [
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata(run.report), "data": before},
         *({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata(board)} for board in boards[1:]),
@@ -133,7 +132,7 @@ def belongings(run: Run, uid: str) -> list[dict[str, Any]]:
             "apiVersion": rbac,
             "kind": "RoleBinding",
             "metadata": metadata(run.name),
-            "roleRef": {"apiGroup": _RBAC, "kind": "Role", "name": run.name},
+            "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": run.name},
             "subjects": [{**account, "namespace": run.validation.namespace}],
         },
     ]

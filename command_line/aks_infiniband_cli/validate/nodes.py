@@ -32,23 +32,35 @@ def nodes_of(nodes: Sequence[Object], validation: Deployed) -> list[Object]:
     return [node for node in nodes if selector <= (node["metadata"].get("labels") or {}).items()]
 
 
+def node_called(nodes: Sequence[Object], name: str) -> Object:
+    """The node of this name. Raises CommandError for one that is not there."""
+    found = next((node for node in nodes if name_of(node) == name), None)
+    if found is None:
+        there = ", ".join(sorted(map(name_of, nodes))) or "none"
+        raise CommandError(f"there is no node {name}; nodes are: {there}")
+    return found
+
+
+def validation_of(validations: Mapping[str, Deployed], node: Object) -> Deployed | None:
+    """The validation of a node's pool; None where no stack validates it."""
+    return next((each for each in validations.values() if nodes_of([node], each)), None)
+
+
 def place_of(validations: Mapping[str, Deployed], nodes: Sequence[Object], name: str) -> tuple[str, Deployed, Object]:
     """The pool of a node, its validation, and the node.
 
     Raises CommandError for a node that is not there, or that no stack validates.
     """
-    for pool, validation in validations.items():
-        for node in nodes_of(nodes, validation):
-            if name_of(node) == name:
-                return pool, validation, node
-    if name in map(name_of, nodes):
+    node = node_called(nodes, name)
+    validation = validation_of(validations, node)
+    if validation is None:
         pools = ", ".join(sorted(validations)) or "none"
         raise CommandError(
             f"node {name} is there, and no stack validates it (pools that a stack validates: {pools}). `pulumi up` "
-            "does it with a pool whose nodeSelector the node has; `aks-infiniband doctor` needs no stack"
+            "does it with a pool whose nodeSelector the node has; `aks-infiniband doctor`, `validate --pool` and "
+            "`evidence` need no stack"
         )
-    there = ", ".join(sorted(map(name_of, nodes))) or "none"
-    raise CommandError(f"there is no node {name}; nodes are: {there}")
+    return validation.pool, validation, node
 
 
 def choose(

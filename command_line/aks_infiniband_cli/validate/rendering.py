@@ -37,6 +37,8 @@ class Pool:
     before: str | None = None
     """When the earlier measurement was made."""
     changes: Sequence[Change] = ()
+    unmanaged: Mapping[str, Any] | None = None
+    """How a pool that no stack validates was measured; None for a stack's."""
 
     @property
     def verdict(self) -> str:
@@ -83,6 +85,7 @@ def document_of(pool: Pool) -> dict[str, Any]:
         "left_out": [{"node": left.node, "why": left.why, "busy": left.busy} for left in pool.left_out],
         "why": list(pool.why),
         "compared_with": compared if pool.before else None,
+        "without_stack": pool.unmanaged,
         "report": pool.report,
     }
 

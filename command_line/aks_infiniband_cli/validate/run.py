@@ -63,7 +63,8 @@ def measure(cluster: Cluster, runs: Sequence[Run], say: Say) -> dict[str, Measur
             ended = await_runs(cluster.client, runs, say)
             found = {run.validation.pool: _result(cluster, run, ended[run.name]) for run in runs}
             for run in runs:
-                if report := found[run.validation.pool].report:
+                report = found[run.validation.pool].report
+                if report and run.validation.lasting:  # the record is kept where a stack's validations are
                     keep_measured(cluster.client, run.validation.namespace, report, run.nodes, run.by)
             return found
     except NO_ANSWER as error:

@@ -1,11 +1,14 @@
 """From what was asked for to what was found: reads the cluster, has the nodes measured, and cordons."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from aks_infiniband.facts.azure_names import AGENT_POOL_LABEL
 from aks_infiniband.facts.baselines import FIGURES
+from aks_infiniband.operators.offered import held
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.validation.membership import Membership
+from aks_infiniband.validation.reports import Accepted
 from lightkube import Client
 from lightkube.resources.batch_v1 import Job
 from lightkube.resources.core_v1 import ConfigMap, Node, Pod
@@ -27,13 +30,17 @@ from aks_infiniband_cli.validate.documents import Run
 from aks_infiniband_cli.validate.nodes import LeftOut, choose, name_of, nodes_of
 from aks_infiniband_cli.validate.rendering import Found, Pool
 from aks_infiniband_cli.validate.run import Cluster, Measured, Say, measure
+from aks_infiniband_cli.validate.unmanaged.plan import Plan, planned
+from aks_infiniband_cli.validate.unmanaged.pools import Asked, Chosen, named, selected, there
 
 _CONFIG_MAPS = {key: value for key, value in LABELS.items() if key != "app.kubernetes.io/component"}
 """Labels of reports, and of the program with what is expected of pools of a kind."""
 _NONE = (
-    "no stack has left a validation in namespace {}: validation.mode is off, or an older release has deployed it. "
-    "`pulumi up` with this release and mode enforce or warn leaves one"
+    "no stack has left a validation in namespace {}. To measure without one, name the nodes: aks-infiniband validate "
+    "--pool NAME, as AKS calls the pool, or --selector LABEL=VALUE ({}). If a stack is there: validation.mode is off, "
+    "or an older release has deployed it; `pulumi up` with this release and mode enforce or warn leaves a validation"
 )
+_NO_INFINIBAND = "no node here is of a size with InfiniBand"
 _ALL_LEFT_OUT = "every node is left out"
 _NO_NODE = "the cluster has no node of the pool"
 
@@ -44,7 +51,7 @@ class Wish:
 
     pools: Sequence[str] = ()
     nodes: Sequence[str] = ()
-    """Without both, every pool."""
+    """Without both, every pool that a stack has validated."""
     include_busy: bool = False
     limits: Limits = field(default_factory=dict)
     against: bytes | None = None
@@ -52,6 +59,10 @@ class Wish:
     cordon: bool = False
     namespace: str = SYSTEM_NAMESPACE
     """Of the validations."""
+    selector: Mapping[str, str] = field(default_factory=dict)
+    """Labels of nodes that are measured as one pool."""
+    asked: Asked = field(default_factory=Asked)
+    """What decides how a pool is measured that no stack validates."""
 
 
 def validated(kubeconfig: str, wish: Wish, say: Say) -> Found:
@@ -65,14 +76,52 @@ def validated(kubeconfig: str, wish: Wish, say: Say) -> Found:
     before = earlier(wish.against) if wish.against is not None else None
     cluster = Cluster(client=connected(kubeconfig), kubeconfig=kubeconfig)
     validations, nodes, pods = read_cluster(cluster.client, wish.namespace)
-    chosen = _pools(validations, nodes, wish)
+    plan = planned(kubeconfig, _unmanaged(validations, nodes, wish), wish.asked)
+    chosen = _pools(validations, plan, nodes, wish)
     missing = [pool for pool in chosen if before is not None and pool not in before]
     if missing:
         raise CommandError(f"the earlier report has no pool {', '.join(missing)}: --pool says which to measure")
+    if plan.prepare(cluster.client, say, cordon=wish.cordon):
+        _, nodes, pods = read_cluster(cluster.client, wish.namespace)
+    measuring = _measuring(chosen, nodes, pods, wish, before)
+    with plan.there(cluster.client, say, needed=any(name in plan.pools for name in measuring.runs)):
+        measured = measure(cluster, list(measuring.runs.values()), say)
+    pools = [measuring.outcome(name, measured.get(name), plan) for name in chosen]
+    cordoned, refused = _cordoned(cluster.client, pools, nodes, validations, wish) if wish.cordon else ({}, {})
+    return Found(pools=pools, cordoned=cordoned, not_cordoned=refused)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Measuring:
+    """Which nodes are measured, and which are not."""
+
+    members: Mapping[str, Membership]
+    runs: Mapping[str, Run]
+    left_out: Mapping[str, Sequence[LeftOut]]
+    in_part: bool
+
+    def outcome(self, name: str, measured: Measured | None, plan: Plan) -> Pool:
+        found = pool_of(
+            name, self.runs.get(name), measured, self.left_out[name], members=self.members[name], in_part=self.in_part
+        )
+        unmanaged = plan.pools.get(name)
+        return replace(found, unmanaged=unmanaged.document() if unmanaged else None)
+
+
+def _measuring(
+    chosen: Mapping[str, Deployed],
+    nodes: Sequence[Object],
+    pods: Sequence[Object],
+    wish: Wish,
+    before: Mapping[str, Accepted] | None,
+) -> _Measuring:
     members = {name: _members(validation, nodes) for name, validation in chosen.items()}
     runs, left_out = dict[str, Run](), dict[str, list[LeftOut]]()
     for name, validation in chosen.items():
         idle, left_out[name] = choose(nodes, pods, validation, wanted=wish.nodes, include_busy=wish.include_busy)
+        if not validation.lasting:  # nobody has said whose taints its pods tolerate
+            left_out[name] += [LeftOut(node=name_of(node), why=why) for node in idle if (why := held(node))]
+            idle = [node for node in idle if not held(node)]
         if idle:
             runs[name] = Run(
                 validation=validation,
@@ -80,22 +129,28 @@ def validated(kubeconfig: str, wish: Wish, say: Say) -> Found:
                 expected=expected_of(validation, len(idle), wish.limits, pool_nodes=len(members[name].present)),
                 before=validation.accepted if before is None else before[name],
             )
-    measured = measure(cluster, list(runs.values()), say)
-    pools = [
-        pool_of(
-            name, runs.get(name), measured.get(name), left_out[name], members=members[name], in_part=bool(wish.nodes)
-        )
-        for name in chosen
-    ]
+    return _Measuring(members=members, runs=runs, left_out=left_out, in_part=bool(wish.nodes))
+
+
+def _cordoned(
+    client: Client,
+    pools: Sequence[Pool],
+    nodes: Sequence[Object],
+    validations: Mapping[str, Deployed],
+    wish: Wish,
+) -> tuple[dict[str, str], dict[str, str]]:
+    """The nodes that were cordoned, and those that could not be; each with why."""
     cordoned, refused = dict[str, str](), dict[str, str]()
     by_name = {name_of(node): node for node in nodes}
-    for node, why in _failing(pools).items() if wish.cordon else ():
-        try:
-            cordon.cordon(cluster.client, by_name[node], why, wish.namespace)
-            cordoned[node] = why
-        except NO_ANSWER as error:  # what was measured is worth more than the cordon
-            refused[node] = str(error)
-    return Found(pools=pools, cordoned=cordoned, not_cordoned=refused)
+    for pool in pools:
+        namespace = wish.namespace if pool.name in validations and pool.unmanaged is None else None
+        for node, why in (cordon.failing(pool.report) if pool.report else {}).items():
+            try:
+                cordon.cordon(client, by_name[node], why, namespace)
+                cordoned[node] = why
+            except NO_ANSWER as error:  # what was measured is worth more than the cordon
+                refused[node] = str(error)
+    return cordoned, refused
 
 
 def uncordoned(kubeconfig: str, wish: Wish) -> Found:
@@ -104,18 +159,28 @@ def uncordoned(kubeconfig: str, wish: Wish) -> Found:
     """
     client = connected(kubeconfig)
     validations, nodes, _ = read_cluster(client, wish.namespace)
-    if wish.pools or wish.nodes:
-        chosen = _pools(validations, nodes, wish)
-        of_pools = [node for validation in chosen.values() for node in nodes_of(nodes, validation)]
-        nodes = [node for node in of_pools if not wish.nodes or name_of(node) in wish.nodes]
-    marked = cordon.marked(nodes)
+    asked = _asked_nodes(validations, nodes, wish)
+    marked = cordon.marked(asked)
     try:
-        for node in nodes:
+        for node in asked:
             if name_of(node) in marked:
-                cordon.uncordon(client, node, wish.namespace)
+                cordon.uncordon(client, node, wish.namespace if validations else None)
     except NO_ANSWER as error:
         raise CommandError(f"a node could not be uncordoned: {error}") from error
     return Found(uncordoned=marked)
+
+
+def _asked_nodes(validations: Mapping[str, Deployed], nodes: Sequence[Object], wish: Wish) -> list[Object]:
+    """The nodes that were asked for, by pool, label or name; else all."""
+    found = list(nodes)
+    if wish.pools or wish.selector:
+        of_stacks = [node for pool in wish.pools if pool in validations for node in nodes_of(nodes, validations[pool])]
+        found = [*of_stacks, *(node for each in _unmanaged(validations, nodes, wish) for node in each.nodes)]
+    absent = [name for name in wish.nodes if name not in map(name_of, found)]
+    if absent:
+        where = f" in {', '.join(wish.pools)}" if wish.pools else ""
+        raise CommandError(f"{', '.join(absent)}: no such node{where}")
+    return [node for node in found if not wish.nodes or name_of(node) in wish.nodes]
 
 
 def read_cluster(client: Client, namespace: str) -> tuple[dict[str, Deployed], Sequence[Object], Sequence[Object]]:
@@ -133,14 +198,39 @@ def read_cluster(client: Client, namespace: str) -> tuple[dict[str, Deployed], S
     return deployed(jobs, config_maps), nodes, pods
 
 
-def _pools(validations: Mapping[str, Deployed], nodes: Sequence[Object], wish: Wish) -> dict[str, Deployed]:
-    """The pools that were asked for, or those of the nodes that were."""
-    if not validations:
-        raise CommandError(_NONE.format(wish.namespace))
-    strange = [pool for pool in wish.pools if pool not in validations]
+def _unmanaged(validations: Mapping[str, Deployed], nodes: Sequence[Object], wish: Wish) -> list[Chosen]:
+    """The pools that were asked for and that no stack validates. Raises CommandError for one that there is not."""
+    if wish.selector:
+        if wish.pools:
+            raise CommandError("--pool and --selector: give one of them, each says which nodes are measured")
+        chosen = selected(nodes, wish.selector)
+        names = set(map(name_of, chosen.nodes))
+        taken = [pool for pool, each in validations.items() if names.intersection(map(name_of, nodes_of(nodes, each)))]
+        if taken:
+            raise CommandError(f"a stack validates these nodes: --pool {', --pool '.join(taken)} measures them")
+        return [chosen]
+    found = {pool: named(nodes, pool) for pool in dict.fromkeys(wish.pools) if pool not in validations}
+    strange = [pool for pool, chosen in found.items() if chosen is None]
     if strange:
-        raise CommandError(f"there is no validation of pool {', '.join(strange)}; there are {', '.join(validations)}")
-    chosen = {name: validations[name] for name in wish.pools or validations}
+        others = f"there are {', '.join(validations)}; " if validations else ""
+        raise CommandError(
+            f"there is no validation of pool {', '.join(strange)}; {others}and no node has such a label of AKS's "
+            f"({AGENT_POOL_LABEL}): {there(nodes) or _NO_INFINIBAND}"
+        )
+    return [chosen for chosen in found.values() if chosen is not None]
+
+
+def _pools(validations: Mapping[str, Deployed], plan: Plan, nodes: Sequence[Object], wish: Wish) -> dict[str, Deployed]:
+    """The validations of the pools that were asked for, or of those of the nodes that were."""
+    by_name = bool(wish.pools or wish.selector)
+    stacks = {name: each for name, each in validations.items() if not by_name or name in wish.pools}
+    if not stacks and not plan.pools:
+        raise CommandError(_NONE.format(wish.namespace, there(nodes) or _NO_INFINIBAND))
+    if stacks and wish.asked:
+        raise CommandError(
+            f"the stack says how pool {', '.join(stacks)} is measured: leave --mode, --rdma-resource and --image out"
+        )
+    chosen = {**stacks, **plan.validations}
     if not wish.nodes:
         return chosen
     by_pool = {name: set(map(name_of, nodes_of(nodes, validation))) for name, validation in chosen.items()}
@@ -181,7 +271,3 @@ def pool_of(
         before=run.before["finished"] if run.before and measured.report else None,
         changes=changes(run.before, measured.report) if measured.report else (),
     )
-
-
-def _failing(pools: Sequence[Pool]) -> dict[str, str]:
-    return {node: why for pool in pools if pool.report for node, why in cordon.failing(pool.report).items()}

@@ -12,6 +12,7 @@ from lightkube.generic_resource import create_global_resource, create_namespaced
 from lightkube.resources.apps_v1 import DaemonSet, Deployment
 from lightkube.resources.batch_v1 import Job
 from lightkube.resources.core_v1 import ConfigMap, Event, Namespace, Node, Pod
+from lightkube.resources.resource_v1 import DeviceClass, ResourceSlice
 
 from aks_infiniband.access.client import connect
 from aks_infiniband.diagnosis.logs import Rank, any_pod, telling_logs
@@ -98,6 +99,17 @@ def nic_policies(kubeconfig: str, *, limit_seconds: float) -> tuple[list[Object]
         found += [{"kind": kind.__name__, **policy} for policy in policies]
         unread += reasons
     return found, unread
+
+
+def infiniband_offers(
+    kubeconfig: str, *, limit_seconds: float
+) -> tuple[list[Object], list[Object], list[Object], list[str]]:
+    """What hands HCAs to pods beside device plugins: IPoIBNetworks, ResourceSlices and DeviceClasses, and why a cluster
+    could not be asked within the limit.
+    """
+    found = [_listed(kubeconfig, kind, limit_seconds) for kind in (_IPOIB_NETWORK, ResourceSlice, DeviceClass)]
+    networks, slices, classes = (objects for objects, _ in found)
+    return networks, slices, classes, [reason for _, reasons in found for reason in reasons]
 
 
 def nodes(kubeconfig: str, *, limit_seconds: float) -> tuple[list[Object], list[str]]:

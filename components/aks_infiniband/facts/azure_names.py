@@ -29,6 +29,13 @@ SYSTEM_CORES: Final = 4
 """Least vCPUs of a system pool's machines."""
 
 
+SIZE_LABEL: Final = "node.kubernetes.io/instance-type"
+"""Where a node says which size its machine has (Kubernetes, "Well-Known Labels, Annotations and Taints")."""
+AGENT_POOL_LABEL: Final = "kubernetes.azure.com/agentpool"
+SHORT_AGENT_POOL_LABEL: Final = "agentpool"
+"""Where AKS's nodes say which pool they are of, both (Azure, "Use labels in an Azure Kubernetes Service (AKS) cluster",
+reserved system labels, read 2026-11-23)."""
+
 LONGEST_NODE_GROUP: Final = 80
 """Characters of a node resource group's name; of a longer one AKS says "The length of the node resource group name is
 too long" (MicrosoftDocs/SupportArticles-docs, aks-common-issues-faq.yml, 2023-11-14)."""

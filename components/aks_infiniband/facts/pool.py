@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal, NotRequired, Self, TypedDict
 from pydantic import AfterValidator, Field, InstanceOf, ValidationInfo, model_validator
 
 from aks_infiniband.facts import rules
+from aks_infiniband.facts.azure_names import AGENT_POOL_LABEL
 from aks_infiniband.facts.bounds import Nodes, Rails
 from aks_infiniband.facts.catalog.machine import (
     GpuDevicePlugin,
@@ -53,7 +54,7 @@ class Toleration(TypedDict):
 
 def agent_pool_label(pool_name: str) -> dict[str, str]:
     """The label that AKS puts on the nodes of a pool."""
-    return {"kubernetes.azure.com/agentpool": pool_name}
+    return {AGENT_POOL_LABEL: pool_name}
 
 
 def network_name(device: str) -> str:

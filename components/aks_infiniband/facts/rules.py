@@ -179,9 +179,14 @@ def label(key: str) -> str:
     return key
 
 
+def is_of_kubernetes(taint: str) -> bool:
+    """Whether a controller of Kubernetes sets and removes a taint. taint: as text, or its key alone."""
+    return taint.startswith(_TAINTS_OF_KUBERNETES)
+
+
 def own_taint(value: str) -> str:
     """A taint of people's own: none that a controller takes away again."""
-    if value.startswith(_TAINTS_OF_KUBERNETES):
+    if is_of_kubernetes(value):
         raise ValueError("is a taint that Kubernetes sets and removes itself: choose another key")
     return value
 

@@ -4,13 +4,14 @@ Node Feature Discovery says of the nodes, are read and judged against what the p
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
 import pulumi
 
+from aks_infiniband.diagnosis.device_plugins import LIST, SHARED, WHOLE, Plugin, entries, given_entries
 from aks_infiniband.facts.modes import RDMA_SHARED_RESOURCE, SRIOV_RESOURCE
 from aks_infiniband.facts.pool import Pool, tolerates
 from aks_infiniband.operators import existing_policy
@@ -31,12 +32,7 @@ MISSING: Final = (
 _KIND: Final = "NicClusterPolicy"
 _API: Final = "mellanox.com/v1alpha1"
 _DRIVER: Final = "ofedDriver"
-_SHARED, _WHOLE = "rdmaSharedDevicePlugin", "sriovDevicePlugin"
-_DEFAULT_PREFIX: Final = {_SHARED: "rdma", _WHOLE: "nvidia.com"}
-"""Of the plugins' resources (k8s-rdma-shared-dev-plugin, README; Network Operator v26.4.1, manifests/state-sriov-
-device-plugin)."""
-_RESOURCE: Final = {_SHARED: RDMA_SHARED_RESOURCE, _WHOLE: SRIOV_RESOURCE}
-_LIST: Final = {_SHARED: "configList", _WHOLE: "resourceList"}
+_RESOURCE: Final = {SHARED: RDMA_SHARED_RESOURCE, WHOLE: SRIOV_RESOURCE}
 _GPU_PRESENT: Final = {"feature.node.kubernetes.io/pci-10de.present": "true"}
 """The label by which the GPU Operator knows a node with GPUs."""
 _MOST_NAMES: Final = 3
@@ -65,7 +61,7 @@ class Judge:
             return
         for pool in self.specs.pools:
             yield from self._driver(pool)
-            for plugin in (_SHARED, _WHOLE):
+            for plugin in (SHARED, WHOLE):
                 yield from self._plugin(pool, plugin)
             yield from self._reached(pool)
 
@@ -84,19 +80,13 @@ class Judge:
 
     def _common_labels(self, pool: Pool) -> Mapping[str, str]:
         """Labels of all nodes of a pool; those that the stack file names if none is there."""
-        items = [set(_labels(node).items()) for node in self._of(pool)]
-        return dict(set.intersection(*items)) if items else pool.node_selector
+        return common_labels(self._of(pool)) or pool.node_selector
 
     def _selects(self, policy: Policy, pool: Pool) -> bool:
-        if _is_cluster_policy(policy):
-            return bool(policy["metadata"]["name"] == POLICY_NAME)
-        wanted = (policy.get("spec") or {}).get("nodeSelector") or {}
-        return bool(wanted.items() <= self._common_labels(pool).items())
+        return selects(policy, self._common_labels(pool))
 
     def _holder(self, pool: Pool, section: str) -> Policy | None:
-        """The policy that has a section for a pool's nodes."""
-        own = [found for found in self.policies if self._selects(found, pool)]
-        return next((found for found in own if (found.get("spec") or {}).get(section) is not None), None)
+        return holder_of(self.policies, self._common_labels(pool), section)
 
     def _labels(self) -> Iterator[Lack]:
         for pool in self.specs.pools:
@@ -131,17 +121,17 @@ class Judge:
             )
         if holder is not None and not wanted:
             yield (
-                f"{_name(holder)} has {_DRIVER}, and the driver of pool {pool.name} is inbox",
+                f"{name_of(holder)} has {_DRIVER}, and the driver of pool {pool.name} is inbox",
                 "set aks-infiniband:networkOperator.driver: doca-ofed",
             )
 
-    def _plugin(self, pool: Pool, plugin: str) -> Iterator[Lack]:
+    def _plugin(self, pool: Pool, plugin: Plugin) -> Iterator[Lack]:
         wanted = pool_sections(pool, self.options).get(plugin)
         holder, resource = self._holder(pool, plugin), _RESOURCE[plugin]
         if wanted is None:
             if holder is not None and not pool.access.privileged:
                 yield (
-                    f"{_name(holder)} has {plugin}, which hands out the HCAs of pool {pool.name} a second time: its "
+                    f"{name_of(holder)} has {plugin}, which hands out the HCAs of pool {pool.name} a second time: its "
                     f"mode is {pool.mode}",
                     "set aks-infiniband:networkOperator.mode to what the cluster has, rdma-shared or sriov",
                 )
@@ -152,18 +142,14 @@ class Judge:
                 _patched(_KIND, POLICY_NAME, {plugin: wanted}),
             )
             return
-        given = (holder["spec"][plugin] or {}).get("config") or ""
-        try:
-            entries = list(json.loads(given)[_LIST[plugin]])
-            offered = [_offered(entry, plugin) for entry in entries]
-        except (ValueError, LookupError, TypeError, AttributeError):
-            entries, offered = [], []
+        given = config_of(holder, plugin)
+        offered = [entry.resource for entry in entries(given, name_of(holder), [plugin])]
         if resource not in offered:
-            own = json.loads(wanted["config"])[_LIST[plugin]]
-            config = json.dumps({_LIST[plugin]: [*own, *entries]})
+            own = json.loads(wanted["config"])[LIST[plugin]]
+            config = json.dumps({LIST[plugin]: [*own, *given_entries(given, plugin)]})
             yield (
-                f"{_name(holder)} offers {', '.join(offered) or 'no resource that can be read'} by its {plugin}; pods "
-                f"of pool {pool.name} ask for {resource}",
+                f"{name_of(holder)} offers {', '.join(offered) or 'no resource that can be read'} by its {plugin}; "
+                f"pods of pool {pool.name} ask for {resource}",
                 _patched(_kind(holder), holder["metadata"]["name"], {plugin: {"config": config}}),
             )
 
@@ -183,7 +169,7 @@ class Judge:
             if needed:
                 taints = ", ".join(f"{each['key']}={each.get('value', '')}:{each['effect']}" for each in needed)
                 yield (
-                    f"{_name(holder)} does not tolerate the taint {taints} of pool {pool.name}",
+                    f"{name_of(holder)} does not tolerate the taint {taints} of pool {pool.name}",
                     _patched(_kind(holder), holder["metadata"]["name"], {"tolerations": [*given, *needed]}),
                 )
             terms = _terms(spec.get("nodeAffinity"))
@@ -192,10 +178,38 @@ class Judge:
             ]
             if left:
                 yield (
-                    f"the nodeAffinity of {_name(holder)} leaves out nodes of pool {pool.name}: {_few(left)}",
+                    f"the nodeAffinity of {name_of(holder)} leaves out nodes of pool {pool.name}: {_few(left)}",
                     f"kubectl edit {_kind(holder).lower()} {holder['metadata']['name']}: add a nodeSelectorTerm for "
                     f"{', '.join('='.join(pair) for pair in pool.node_selector.items())}",
                 )
+
+
+def common_labels(nodes: Iterable[Node]) -> dict[str, str]:
+    """The labels that all of some nodes have."""
+    items = [set(_labels(node).items()) for node in nodes]
+    return dict(set.intersection(*items)) if items else {}
+
+
+def selects(policy: Policy, labels: Mapping[str, str]) -> bool:
+    """Whether a policy is for nodes with these labels: the one NicClusterPolicy that the operator takes, or a
+    NicNodePolicy that selects them.
+    """
+    if _is_cluster_policy(policy):
+        return bool(policy["metadata"]["name"] == POLICY_NAME)
+    wanted = (policy.get("spec") or {}).get("nodeSelector") or {}
+    return bool(wanted.items() <= labels.items())
+
+
+def holder_of(policies: Iterable[Policy], labels: Mapping[str, str], section: str) -> Policy | None:
+    """The policy that has a section for nodes with these labels."""
+    own = [found for found in policies if selects(found, labels)]
+    return next((found for found in own if (found.get("spec") or {}).get(section) is not None), None)
+
+
+def config_of(policy: Policy, plugin: Plugin) -> str:
+    """What a policy tells a device plugin, as it is written; empty where it tells nothing."""
+    section = (policy.get("spec") or {}).get(plugin) or {}
+    return str(section.get("config") or "")
 
 
 def _is_cluster_policy(policy: Policy) -> bool:
@@ -206,7 +220,8 @@ def _kind(policy: Policy) -> str:
     return str(policy.get("kind") or _KIND)
 
 
-def _name(policy: Policy) -> str:
+def name_of(policy: Policy) -> str:
+    """A policy in words."""
     return f"{_kind(policy)} {policy['metadata']['name']}"
 
 
@@ -226,10 +241,6 @@ def _few(names: Sequence[str]) -> str:
 def _without(nodes: Sequence[Node], label: Mapping[str, str]) -> str:
     """The nodes that lack a label, in words; empty if all have it."""
     return _few([_node_name(node) for node in nodes if not label.items() <= _labels(node).items()])
-
-
-def _offered(entry: Mapping[str, Any], plugin: str) -> str:
-    return f"{entry.get('resourcePrefix') or _DEFAULT_PREFIX[plugin]}/{entry['resourceName']}"
 
 
 def _terms(affinity: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:

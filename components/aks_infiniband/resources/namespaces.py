@@ -1,10 +1,16 @@
 """Which namespaces are not for workloads: those of the system, of the operators, and our own."""
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 from aks_infiniband.facts.compute_domains import NAMESPACE as DRA_DRIVER_NAMESPACE
-from aks_infiniband.resources.metadata import CERT_MANAGER_NAMESPACE, OPERATOR_NAMESPACES, SYSTEM_NAMESPACE
+from aks_infiniband.resources.metadata import (
+    CERT_MANAGER_NAMESPACE,
+    OPERATOR_NAMESPACES,
+    PRIVILEGED,
+    SYSTEM_NAMESPACE,
+    labels,
+)
 
 _PREFIXES: Final = {
     "kube-": "is Kubernetes' own: it reserves the names that begin with kube-",
@@ -25,6 +31,15 @@ _NAMES: Final = {
 """AKS', as its documents name them ("Use Azure Policy", "Deployment safeguards", "Application routing add-on", "Access
 a private cluster with command invoke"; assumed: not read again on 2026-11-23); the operators', ours and those of
 NVIDIA's installation guides. `default` is missing on purpose: people do run Jobs there, and nothing of the system."""
+
+
+def namespace_of_ours(name: str, part: str) -> dict[str, Any]:
+    """A namespace of this program's. Of the Pod Security levels only privileged admits IPC_LOCK.
+
+    part: what it is for.
+    """
+    described = {**labels("aks-infiniband", part), **PRIVILEGED}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": described}}
 
 
 def why_not_for_workloads(namespace: str) -> str | None:

@@ -21,6 +21,7 @@ from aks_infiniband.operators.ipoib import IpoibNetwork
 from aks_infiniband.operators.network_operator import NetworkOperator
 from aks_infiniband.operators.nic_policy import NicClusterPolicy, NicNodePolicy
 from aks_infiniband.resources import metadata
+from aks_infiniband.resources.namespaces import namespace_of_ours
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.resources.registry import RegistryCredentials, RegistryCredentialsArgs
 from aks_infiniband.stack import gpus
@@ -122,11 +123,7 @@ class RdmaSoftware(pulumi.ComponentResource):
         hooks = diagnosis.on_error(f"{self._name}-{name}", waiting_for="namespace", kubeconfig=self._args.kubeconfig)
         return kubernetes.core.v1.Namespace(
             f"{self._name}-{name}",
-            # Of the Pod Security levels only this admits IPC_LOCK.
-            metadata=kubernetes.meta.v1.ObjectMetaArgs(
-                name=place,
-                labels={**metadata.labels("aks-infiniband", part), **metadata.PRIVILEGED},
-            ),
+            metadata=kubernetes.meta.v1.ObjectMetaArgs(**namespace_of_ours(place, part)["metadata"]),
             opts=pulumi.ResourceOptions.merge(self._after(*after), pulumi.ResourceOptions(hooks=hooks)),
         )
 

@@ -1,35 +1,21 @@
 """What the validations of a namespace's pools share: their program, and who may do what while it runs."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 import pulumi
 import pulumi_kubernetes as k8s
 
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
+from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.resources.options import child_options
-from aks_infiniband.validation.job_parts import common_file, digest, report_name
+from aks_infiniband.validation.access_documents import SharedAccess
 from aks_infiniband.validation.payload.say.expectations import Expectations
-from aks_infiniband.validation.payload.talk.boards import board_names
-from aks_infiniband.validation.program import program
 from aks_infiniband.validation.validation_job import PoolAccess
 from aks_infiniband.workload.claims import claim_templates
 from aks_infiniband.workload.compute_domains import compute_domains
-from aks_infiniband.workload.pods import config_map_name, config_maps
-
-_RBAC: Final = "rbac.authorization.k8s.io"
-
-
-def may_fill(config_maps: Sequence[str]) -> dict[str, list[str]]:
-    """The PolicyRule with which pods meet and report in ConfigMaps of these names."""
-    return {
-        "apiGroups": [""],
-        "resources": ["configmaps"],
-        "resourceNames": list(config_maps),
-        "verbs": ["get", "patch"],
-    }
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,48 +53,35 @@ class ValidationAccess(pulumi.ComponentResource):
 
     def __init__(self, name: str, *, args: ValidationAccessArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:ValidationAccess", name, None, opts)
-        self.account, self.namespace = args.name, args.namespace
-        options = child_options(self, opts)
-        described = labels("validation", "validate")
-        own: Any = {"name": args.name, "namespace": args.namespace, "labels": described}
-        texts = {pool.name: text for pool in args.pools if (text := _topology(pool, args.topologies))}
-        self.topologies = {pool: f"topology-{digest(text)}.xml" for pool, text in texts.items()}
-        common = dict(map(common_file, args.expected))
-        self.common = frozenset(common)
-        files = {**{key: texts[pool] for pool, key in self.topologies.items()}, **common}
-        k8s.core.v1.ConfigMap(f"{name}-payload", metadata=own, data={**program(), **files}, opts=options)
-        k8s.core.v1.ServiceAccount(
-            f"{name}-validate", metadata=own, automount_service_account_token=False, opts=options
+        shared = SharedAccess(
+            pools=args.pools,
+            namespace=args.namespace,
+            name=args.name,
+            given_topologies=args.topologies,
+            expected=args.expected,
         )
+        self._shared = shared
+        self.account, self.namespace = args.name, args.namespace
+        self.topologies, self.common = shared.topologies, shared.common
+        options = child_options(self, opts)
+        _made(k8s.core.v1.ConfigMap, f"{name}-payload", shared.program_map(), options)
+        _made(k8s.core.v1.ServiceAccount, f"{name}-validate", shared.service_account(), options)
         claim_templates(name, args.pools, args.namespace, options)
         compute_domains(name, args.pools, args.namespace, options)
-        config_maps: Any = may_fill(
-            [board for pool in args.pools for board in board_names(report_name(pool), pool.node_count)]
-        )
-        nodes: Any = {"api_groups": [""], "resources": ["nodes"], "verbs": ["get", "list"]}
-        # Roles that reach beyond the namespace carry its name: two stacks may share a cluster.
-        of_cluster: Any = {"name": f"{args.namespace}-{args.name}", "labels": described}
-        for role, binding, metadata, rule in (
-            (k8s.rbac.v1.Role, k8s.rbac.v1.RoleBinding, own, config_maps),
-            (k8s.rbac.v1.ClusterRole, k8s.rbac.v1.ClusterRoleBinding, of_cluster, nodes),
-        ):
-            role(f"{name}-validate", metadata=metadata, rules=[rule], opts=options)
-            binding(
-                f"{name}-validate",
-                metadata=metadata,
-                role_ref={"api_group": _RBAC, "kind": role.__name__, "name": metadata["name"]},
-                subjects=[{"kind": "ServiceAccount", "name": args.name, "namespace": args.namespace}],
-                opts=options,
-            )
+        for document in (*shared.fills_boards(), *shared.reads_nodes()):
+            _made(getattr(k8s.rbac.v1, document["kind"]), f"{name}-validate", document, options)
         self.register_outputs({})
 
     def of(self, pool: Pool) -> PoolAccess:
         """What the pods of a pool's validation find."""
-        topology = self.topologies.get(pool.name)
-        return PoolAccess(namespace=self.namespace, account=self.account, topology=topology, common=self.common)
+        return self._shared.of(pool)
 
 
-def _topology(pool: Pool, given: Mapping[str, str]) -> str | None:
-    """What the pool's workloads have."""
-    found = config_maps(pool, topology=given.get(pool.name)).get(config_map_name(pool.name, "-topology"), {})
-    return next(iter(found.values()), None)
+def _made(kind: Any, name: str, document: Mapping[str, Any], options: pulumi.ResourceOptions) -> None:
+    """Have the engine make an object as its document says."""
+    fields = {_snake(key): value for key, value in document.items() if key not in ("apiVersion", "kind")}
+    kind(name, **fields, opts=options)
+
+
+def _snake(key: str) -> str:
+    return re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", key)

@@ -31,6 +31,7 @@ from aks_infiniband.validation.options import ValidationOptions
 from aks_infiniband.validation.payload.say.expectations import Expectations
 from aks_infiniband.validation.program import HOME, PAYLOAD_MOUNT, payload_files, program_volume
 from aks_infiniband.workload.pods import (
+    NAMESPACE,
     TOPOLOGY_KEY,
     one_pod_a_machine,
     pod_template_fragment,
@@ -72,6 +73,8 @@ class PoolAccess:
     """Key of the NCCL topology in that ConfigMap; None without one."""
     common: Collection[str] = ()
     """Keys of what is expected of pools of a kind, in that ConfigMap."""
+    networks_in: str = NAMESPACE
+    """Namespace of the pool's IPoIB networks."""
 
 
 def validation_spec(
@@ -91,16 +94,17 @@ def validation_spec(
     registry: where images come from.
     """
     fragment = pod_template_fragment(
-        pool, topology=access.topology, pull_secret=registry.pull_secret, container="validate"
+        pool,
+        topology=access.topology,
+        pull_secret=registry.pull_secret,
+        network_namespace=access.networks_in,
+        container="validate",
     )
     awaits, measures = pod_images(pool, options)
     common = fragment["spec"]
     own = container(
         "validate", registry.image(measures), memory=MEASURING_MEMORY, python=measures not in _WITHOUT_PYTHON
     )
-    # It is a workload's template, except for the topology, which comes from the access's ConfigMap.
-    shared = {"configMap": {"name": access.account, "items": [{"key": access.topology, "path": TOPOLOGY_KEY}]}}
-    volumes = [{**volume, **(shared if volume["name"] == "topology" else {})} for volume in common["volumes"]]
     told, elsewhere = _told(expected, access)
     arguments = _arguments(pool, options, waits, access.namespace, common=elsewhere)
     spec = {
@@ -113,7 +117,7 @@ def validation_spec(
         "initContainers": [await_nodes_container(pool, waits=waits, image=registry.image(awaits))],
         "containers": [_container(pool, common["containers"][0], own, arguments, options)],
         "volumes": [
-            *volumes,
+            *_workload_volumes(common, access),
             program_volume(access.account, [*payload_files(), *elsewhere]),
             *(_SHARED_VOLUME, _podinfo(pool)),
             *counter_volumes(options.error_counters),
@@ -121,9 +125,14 @@ def validation_spec(
     }
     promised = {EXPECTATIONS_ANNOTATION: json.dumps(told)}
     annotations = {**fragment.get("metadata", {}).get("annotations", {}), **promised}
-    metadata = {"labels": pool_labels(pool, "validate"), "annotations": annotations}
-    template = {"metadata": metadata, "spec": spec}
+    template = {"metadata": {"labels": pool_labels(pool, "validate"), "annotations": annotations}, "spec": spec}
     return indexed_job(pool, template, seconds=waits.timeout_seconds + options.timeout_seconds)
+
+
+def _workload_volumes(common: Mapping[str, Any], access: PoolAccess) -> list[dict[str, Any]]:
+    """A workload's volumes, except for the topology, which comes from the access's ConfigMap."""
+    shared = {"configMap": {"name": access.account, "items": [{"key": access.topology, "path": TOPOLOGY_KEY}]}}
+    return [{**volume, **(shared if volume["name"] == "topology" else {})} for volume in common["volumes"]]
 
 
 def _told(expected: Expectations, access: PoolAccess) -> tuple[Mapping[str, Any], list[str]]:

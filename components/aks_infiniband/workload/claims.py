@@ -47,6 +47,20 @@ def container_claims(pool: Pool) -> list[dict[str, str]]:
     return [{"name": claim["name"]} for claim in pod_claims(pool)]
 
 
+def claim_template(pool: Pool, namespace: str) -> dict[str, Any]:
+    """The ResourceClaimTemplate of a pool in mode dra, in one namespace."""
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaimTemplate",
+        "metadata": {
+            "name": template_name(pool.name),
+            "namespace": namespace,
+            "labels": labels("infiniband", "workload"),
+        },
+        "spec": claim_template_spec(pool),
+    }
+
+
 def claim_templates(
     name: str, pools: Sequence[Pool], namespace: str, opts: pulumi.ResourceOptions
 ) -> dict[str, k8s.resource.v1.ResourceClaimTemplate]:
@@ -57,14 +71,11 @@ def claim_templates(
     return {
         pool.name: k8s.resource.v1.ResourceClaimTemplate(
             f"{name}-{template_name(pool.name)}",
-            metadata={
-                "name": template_name(pool.name),
-                "namespace": namespace,
-                "labels": labels("infiniband", "workload"),
-            },
-            spec=claim_template_spec(pool),
+            metadata=document["metadata"],
+            spec=document["spec"],
             opts=opts,
         )
         for pool in pools
         if pool.access.claims
+        for document in [claim_template(pool, namespace)]
     }

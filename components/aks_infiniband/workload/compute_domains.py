@@ -45,6 +45,20 @@ def near_by_nvlink(selected: Mapping[str, str]) -> dict[str, Any]:
     return {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "podAffinityTerm": term}]}
 
 
+def compute_domain(pool: Pool, namespace: str) -> dict[str, Any]:
+    """The ComputeDomain of a pool that has one, in one namespace."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "ComputeDomain",
+        "metadata": {
+            "name": compute_domain_name(pool.name),
+            "namespace": namespace,
+            "labels": labels("nvlink", "workload"),
+        },
+        "spec": compute_domain_spec(pool),
+    }
+
+
 def compute_domains(
     name: str, pools: Sequence[Pool], namespace: str, opts: pulumi.ResourceOptions
 ) -> dict[str, k8s.apiextensions.CustomResource]:
@@ -55,14 +69,13 @@ def compute_domains(
     return {
         pool.name: k8s.apiextensions.CustomResource(
             f"{name}-{compute_domain_name(pool.name)}",
-            api_version=API_VERSION,
-            kind="ComputeDomain",
-            metadata=k8s.meta.v1.ObjectMetaArgs(
-                name=compute_domain_name(pool.name), namespace=namespace, labels=labels("nvlink", "workload")
-            ),
-            spec=compute_domain_spec(pool),
+            api_version=document["apiVersion"],
+            kind=document["kind"],
+            metadata=k8s.meta.v1.ObjectMetaArgs(**document["metadata"]),
+            spec=document["spec"],
             opts=opts,
         )
         for pool in pools
         if pool.has_compute_domain
+        for document in [compute_domain(pool, namespace)]
     }

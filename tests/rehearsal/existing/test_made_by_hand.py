@@ -1,6 +1,9 @@
 """A cluster that was made by hand, by Azure's public guide: all that is there stays theirs, whatever is tried."""
 
 import json
+import subprocess
+from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -13,7 +16,8 @@ from rehearsal.tools.paths import PROJECT
 from tests.rehearsal.conftest import RehearseOurs
 from tests.rehearsal.engine_runs import engine_on, run
 from tests.rehearsal.existing import by_hand
-from tests.rehearsal.stacks.conftest import Stack
+from tests.rehearsal.existing.without_a_stack import FABRIC, brought, command, everything, printed, validate, words
+from tests.rehearsal.stacks.conftest import Stack, doctor
 from tests.rehearsal.waiting import eventually
 
 STACK: Final = "existing"
@@ -103,6 +107,63 @@ def test_a_destroy_after_a_kill_leaves_every_pod(stack: Stack, alone: Engine, pr
         destroyed = run(engine, "destroy")
     assert destroyed.succeeded, destroyed.said
     assert in_cluster(stack) == before
+
+
+def test_one_machine_is_looked_at_without_a_stack_and_all_that_was_brought_is_gone(stack: Stack) -> None:
+    before, pods = everything(stack), by_hand.pods(stack)
+    found = validate(stack, "--selector", FABRIC, "--node", "ndh100-0", code=3)
+    (pool,) = found["pools"].values()
+    assert (pool["verdict"], pool["nodes"], pool["left_out"]) == ("not measured", ["ndh100-0"], [])
+    assert "hca-rate" in pool["kinds"]
+    size = {"vm_size": "Standard_ND96isr_H100_v5", "mode": "rdma-shared"}
+    resources = {"rdma_resource": "rdma/shared_ib", "gpu_resource": "nvidia.com/gpu"}
+    because = "nodes offer rdma/shared_ib, told by NicClusterPolicy nic-cluster-policy"
+    assert pool["without_stack"] == {**size, **resources, "because": because}
+    assert everything(stack) == before
+    assert by_hand.pods(stack) == pods
+
+
+@pytest.mark.long
+def test_a_pool_passes_without_a_stack_and_a_bad_machine_is_named_cordoned_and_has_evidence(
+    stack: Stack, tmp_path: Path
+) -> None:
+    before, kept = everything(stack), tmp_path / "measured.json"
+    (pool,) = validate(stack, "--selector", FABRIC, code=0)["pools"].values()
+    assert (pool["verdict"], len(pool["nodes"]), pool["left_out"]) == ("pass", 2, [])
+    assert {"rdma-write-bandwidth", "all-reduce"} <= set(pool["kinds"])
+    with stack.broken("half-rate", node="ndh100-1", device="mlx5_5"):
+        found = validate(stack, "--selector", FABRIC, "--cordon", "--out", str(kept), code=1)
+    assert json.loads(kept.read_text()) == found
+    assert list(found["cordoned"]) == ["ndh100-1"]
+    why = found["cordoned"]["ndh100-1"]
+    assert "hca-rate (mlx5_5)" in why
+    told = [each for each in doctor(stack.rehearsal.run.kubeconfig)["findings"] if each["object"] == "node ndh100-1"]
+    assert ([each["symptom"] for each in told], why in told[0]["cause"]) == (["node-cordoned"], True)
+    file = tmp_path / "evidence.json"
+    ticket = command(stack, "evidence", "ndh100-1", "--report", str(kept), "--out", str(file), code=0).stdout
+    assert "hca-rate (mlx5_5)" in ticket.partition("What is wrong:")[2].partition("\n\n")[0]
+    evidence = json.loads(file.read_text())
+    assert evidence["physical_host_name"]
+    assert len(evidence["hcas"]) == 8
+    assert "pool ndh100: fail" in printed("report", "--report", str(kept), "--out", str(tmp_path), code=1)
+    assert list(validate(stack, "--uncordon", "--selector", FABRIC, code=0)["uncordoned"]) == ["ndh100-1"]
+    with suppress(AssertionError):  # the taint of a cordon goes after it
+        eventually(lambda: everything(stack) == before, seconds=30)
+    assert everything(stack) == before
+
+
+@pytest.mark.long
+def test_what_a_killed_run_left_is_deleted_by_the_next(stack: Stack) -> None:
+    before, pods = everything(stack), by_hand.pods(stack)
+    killed = subprocess.Popen(words(stack, "validate", "--selector", FABRIC))
+    eventually(lambda: len(brought(stack)) == 3, seconds=60)
+    killed.kill()
+    killed.wait()
+    assert len(brought(stack)) == 3
+    again = command(stack, "validate", "--selector", FABRIC, code=0)
+    assert "a run that was killed had left namespace aks-infiniband-run-" in again.stderr
+    eventually(lambda: everything(stack) == before, seconds=30)
+    assert by_hand.pods(stack) == pods
 
 
 @pytest.mark.long

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from aks_infiniband.diagnosis.repairs import SOURCE as AUTO_REPAIR
+from aks_infiniband.facts.azure_names import SIZE_LABEL
 from aks_infiniband.facts.guest_health import API_VERSION, category_of
 from aks_infiniband.facts.node_images import VERSION_LABEL
 from aks_infiniband.validation.machines import FELL_SHORT, Machine, Measurement, current, doubt, teller_of, told
@@ -46,7 +47,7 @@ def case_of(
         "physical_host_name": machine.get("physical_host_name"),
         "resource_id": str((node.get("spec") or {}).get("providerID", "")).removeprefix(_PROVIDER) or None,
         "vm_id": of_azure.get("vmId") or info.get("systemUUID"),
-        "vm_size": of_azure.get("vmSize") or labels.get("node.kubernetes.io/instance-type"),
+        "vm_size": of_azure.get("vmSize") or labels.get(SIZE_LABEL),
         "placement_group": of_azure.get("placementGroupId"),
         "versions": {
             **{key: info[key] for key in _VERSIONS if info.get(key)},

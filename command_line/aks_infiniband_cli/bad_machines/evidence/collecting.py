@@ -1,13 +1,10 @@
-"""Reads the cluster and the machine, and writes what was found into one file."""
+"""Reads the cluster and the machine."""
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-from aks_infiniband.terminal import printable_json
-from aks_infiniband.validation.machines import Record, known
+from aks_infiniband.validation.machines import Measurement, Record, known, measurements_in, with_measurements
 from aks_infiniband.validation.reports import EVENTS_OF_NODES
 from lightkube import Client
 from lightkube.resources.core_v1 import Event
@@ -17,32 +14,63 @@ from aks_infiniband_cli.bad_machines.evidence.dcgm.diagnose import diagnosed
 from aks_infiniband_cli.bad_machines.evidence.reading_job import ask
 from aks_infiniband_cli.bad_machines.evidence.ticket import ticket
 from aks_infiniband_cli.cluster import NO_ANSWER, connected, operators_in
-from aks_infiniband_cli.console import SCHEMA_VERSION, CommandError, note
-from aks_infiniband_cli.validate.deployed import Deployed
-from aks_infiniband_cli.validate.nodes import place_of
+from aks_infiniband_cli.console import CommandError, note
+from aks_infiniband_cli.validate.deployed import Deployed, Object
+from aks_infiniband_cli.validate.nodes import name_of, node_called, validation_of
 from aks_infiniband_cli.validate.records import read_record
+from aks_infiniband_cli.validate.report_file import whole_reports
+from aks_infiniband_cli.validate.run import Say
+from aks_infiniband_cli.validate.unmanaged.plan import Plan, plan_to_read
 from aks_infiniband_cli.validate.validating import read_cluster
 
 
-def collect(kubeconfig: str, name: str, namespace: str) -> dict[str, Any]:
-    """The evidence of a node, with the ticket's text and the report to Azure. Raises CommandError where there is no
-    such node in a pool, or the cluster does not answer. A machine that cannot be asked is told so, in the evidence.
+def collect(
+    kubeconfig: str,
+    name: str,
+    namespace: str,
+    *,
+    measured: tuple[bytes, str] | None = None,
+    say: Say = lambda _: None,
+) -> dict[str, Any]:
+    """The evidence of a node, with the ticket's text and the report to Azure. A machine that cannot be asked is told
+    so, in the evidence.
+
+    Raises CommandError where there is no such node, or the cluster does not answer.
+    measured: what a file with a report holds, and its name. say: takes how far it is.
     """
     client = connected(kubeconfig)
     validations, nodes, pods = read_cluster(client, namespace)
-    _, validation, node = place_of(validations, nodes, name)
+    node = node_called(nodes, name)
+    told = _told(node, *measured) if measured else {}
     try:
         fields: dict[str, Any] = {"involvedObject.kind": "Node", "involvedObject.name": name}
         events = [event.to_dict() for event in client.list(Event, namespace=EVENTS_OF_NODES, fields=fields)]
         operators = operators_in(client)
     except NO_ANSWER as error:
         raise CommandError(f"the cluster cannot be read: {error}") from error
-    taken, machine = datetime.now(UTC), dict(_machine(client, name, validation))
+    stacks = validation_of(validations, node)
+    plan = Plan() if stacks else plan_to_read(node)
+    validation = stacks or plan.validations[name]
+    plan.prepare(client, say, cordon=False)
+    with plan.there(client, say, needed=stacks is None):
+        taken, machine = datetime.now(UTC), dict(_machine(client, name, validation))
+        dcgm = diagnosed(client, node, pods, validation, operators)
     record, unread = _record(client, namespace)
     machine["not_read"] = [*(machine.get("not_read") or []), *unread]
-    dcgm = diagnosed(client, node, pods, validation, operators)
-    found = case_of(node, machine, events, known(node, record, validation.report), taken, dcgm=dcgm)
+    known_of_it = known(node, with_measurements(record, told), validation.report)
+    found = case_of(node, machine, events, known_of_it, taken, dcgm=dcgm)
     return {**found, "ticket": ticket(found), "health_report": health_report(found)}
+
+
+def _told(node: Object, content: bytes, file: str) -> dict[str, Measurement]:
+    """What a file says of a node. Raises CommandError where it says nothing."""
+    name, reports = name_of(node), whole_reports(content, file)
+    for report in reports.values():
+        found = measurements_in(report, f"validate ({file})")
+        if name in found:
+            return {name: found[name]}
+    measured = sorted({node for report in reports.values() for node in report["nodes"]})
+    raise CommandError(f"{file} says nothing of node {name}; it has {', '.join(measured) or 'no node'}")
 
 
 def _record(client: Client, namespace: str) -> tuple[Record, list[str]]:
@@ -60,10 +88,3 @@ def _machine(client: Client, name: str, validation: Deployed) -> Mapping[str, An
     except (CommandError, *NO_ANSWER) as error:  # the rest is worth keeping
         note(f"node {name} could not be asked itself: {error}")
         return {"not_read": [f"the machine itself: {error}"]}
-
-
-def write(found: Mapping[str, Any], file: Path) -> None:
-    """Write the evidence for its owner's eyes. Raises FileExistsError: evidence is not overwritten."""
-    document = json.dumps({"schema_version": SCHEMA_VERSION, **found}, indent=2, ensure_ascii=False)
-    file.touch(mode=0o600, exist_ok=False)
-    file.write_text(printable_json(document) + "\n", encoding="utf-8")

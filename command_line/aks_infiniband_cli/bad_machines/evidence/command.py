@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 from typing import Final
 
-from aks_infiniband_cli.console import Answer, Command, CommandError, at_work
+from aks_infiniband_cli.console import Answer, Command, at_work
+from aks_infiniband_cli.documents import content_of, name_of, require_new, write_document
 from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
 
 _TOLD: Final = ("node", "physical_host_name", "resource_id", "vm_id", "not_read")
@@ -16,21 +17,23 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("node", metavar="NODE", help="the node whose machine it is about")
     declare_cluster(parser)
     declare_namespace(parser)
+    measured = "what `aks-infiniband validate` has kept of the node with --out, which is evidence too; - is stdin"
+    parser.add_argument("--report", metavar="FILE", help=measured)
     parser.add_argument("--out", type=Path, metavar="FILE", help="default: evidence-NODE.json, here")
 
 
 def evidence(given: argparse.Namespace) -> Answer:
     """Keep what a support case needs."""
     from aks_infiniband_cli.bad_machines.evidence.case import problems_of  # noqa: PLC0415
-    from aks_infiniband_cli.bad_machines.evidence.collecting import collect, write  # noqa: PLC0415
+    from aks_infiniband_cli.bad_machines.evidence.collecting import collect  # noqa: PLC0415
 
     file = kubeconfig_of(given)
     out: Path = given.out or Path(f"evidence-{given.node}.json")
-    if out.exists():
-        raise CommandError(f"{out} is there already, and evidence is not overwritten: --out names another file")
-    with at_work(f"Asking node {given.node}"):
-        found = collect(file.kubeconfig, given.node, given.namespace)
-    write(found, out)
+    require_new(out)
+    measured = (content_of(given.report), name_of(given.report)) if given.report else None
+    with at_work(f"Asking node {given.node}") as say:
+        found = collect(file.kubeconfig, given.node, given.namespace, measured=measured, say=say)
+    write_document(found, out)
     document = {"file": str(out), **{key: found[key] for key in _TOLD}, "problems": problems_of(found)}
     return Answer(document=document, text=f"{found['ticket']}\n\nkept: {out}")
 

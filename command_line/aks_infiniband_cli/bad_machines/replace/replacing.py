@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from aks_infiniband_cli.bad_machines.evidence.collecting import collect, write
+from aks_infiniband_cli.bad_machines.evidence.collecting import collect
 from aks_infiniband_cli.bad_machines.evidence.reading_job import ask
 from aks_infiniband_cli.bad_machines.replace.azure import Azure
 from aks_infiniband_cli.bad_machines.replace.case import Case
@@ -21,6 +21,7 @@ from aks_infiniband_cli.bad_machines.replace.quarantine import how_held, quarant
 from aks_infiniband_cli.bad_machines.replace.sight import Sight, boot_of
 from aks_infiniband_cli.bad_machines.replace.step import Act, Seen, Step
 from aks_infiniband_cli.console import CommandError, note
+from aks_infiniband_cli.documents import write_document
 from aks_infiniband_cli.validate.deployed import Object
 from aks_infiniband_cli.validate.nodes import name_of
 from aks_infiniband_cli.validate.records import set_condition
@@ -127,7 +128,7 @@ class Replacing:
     def _keep_evidence(self, step: Step, sight: Sight, found: Seen) -> None:
         file = self.folder / f"evidence-{self.case.node}-{self.case.id}.json"
         if not file.exists():  # there is one where the command was killed in between
-            write(collect(self.cluster.kubeconfig, self.case.node, self.namespace), file)
+            write_document(collect(self.cluster.kubeconfig, self.case.node, self.namespace), file)
         self.case.evidence, self.case.boot = file.name, found.boot
         self._enter(step, "EvidenceKept", file.name)
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 from aks_infiniband.diagnosis.ownership import owner_of
 from aks_infiniband.diagnosis.repairs import driver_pods, repair_findings, serves
 from aks_infiniband.diagnosis.view import View, condition
+from aks_infiniband.facts.azure_names import AGENT_POOL_LABEL
 from aks_infiniband.facts.managed import AUTO_DRAIN
 from aks_infiniband.resources.metadata import OPERATOR_NAMESPACES
 from aks_infiniband.validation.machines import teller_of
@@ -22,7 +23,6 @@ _EVENT: Final = "VMEventScheduled"
 _EVENTS: Final = ("FreezeScheduled", "RebootScheduled", "RedeployScheduled", "PreemptScheduled", "TerminateScheduled")
 """Conditions of AKS's node-problem-detector, from Azure's scheduled events (docs/facts.md)."""
 _GOING: Final = ("ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler")
-_AGENT_POOL: Final = "kubernetes.azure.com/agentpool"
 _UPGRADE: Final = "kubernetes.azure.com/upgrade-status"
 
 
@@ -121,7 +121,7 @@ def resource_of(node: Object) -> str:
 
 def agent_pool_of(node: Object) -> str:
     """The node's pool as AKS calls it; empty for a node that is none of AKS's."""
-    return str((node["metadata"].get("labels") or {}).get(_AGENT_POOL, ""))
+    return str((node["metadata"].get("labels") or {}).get(AGENT_POOL_LABEL, ""))
 
 
 def unhealthy(nodes: Sequence[Object], since: Mapping[str, str]) -> dict[str, str]:

@@ -2,11 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from aks_infiniband.diagnosis.asks import asks_of, by_device_plugin, is_rdma
+from aks_infiniband.diagnosis.device_plugins import Entry, entries
 from aks_infiniband.diagnosis.known_messages import message_in
 from aks_infiniband.diagnosis.nodes import lacking
 from aks_infiniband.diagnosis.nodes import offered as offers
@@ -17,76 +17,26 @@ from aks_infiniband_cli.doctor.looks.operands import daemon_sets_with, infiniban
 from aks_infiniband_cli.doctor.snapshot import Snapshot
 
 _PLUGINS: Final = ("k8s-rdma-shared-dev-plugin", "sriov-network-device-plugin")
-_SHARED: Final = "configList"
-_LISTS: Final = (_SHARED, "resourceList")
-"""Keys of the entries: of the shared device plugin, and of SR-IOV's."""
-_MELLANOX: Final = "15b3"
-_PRECISE: Final = ("linkTypes", "ifNames", "pfNames", "rootDevices", "pciAddresses", "deviceIDs", "devices")
-"""What tells an HCA from the Ethernet device of accelerated networking, which has the same vendor and drivers."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Entry:
-    """A resource that a device plugin is told to offer."""
-
-    config_map: str
-    resource: str
-    """Such as rdma/shared_ib."""
-    exclusive: bool
-    """Whether the resource counts devices; otherwise it counts pods that share them."""
-    selectors: Sequence[Mapping[str, Any]]
-    """Which devices are meant: those that match everything in one of them."""
-
-    @property
-    def finds_infiniband(self) -> bool:
-        """Whether an HCA of NVIDIA can match."""
-        return any(map(_finds_infiniband, self.selectors))
-
-    @property
-    def finds_ethernet(self) -> bool:
-        """Whether the Ethernet device of accelerated networking matches as well."""
-        return any(
-            _finds_infiniband(selector) and not any(selector.get(key) for key in _PRECISE)
-            for selector in self.selectors
-        )
-
-
-def _finds_infiniband(selector: Mapping[str, Any]) -> bool:
-    vendors, links = selector.get("vendors") or [_MELLANOX], selector.get("linkTypes") or ["infiniband"]
-    return _MELLANOX in vendors and bool({"infiniband", "IB"} & set(links))
 
 
 def entries_of(snapshot: Snapshot) -> list[Entry]:
-    """What every device plugin of the cluster is told to offer, without configuration that is no JSON."""
-    found: list[Entry] = []
-    for config_map in snapshot.view.config_maps:
-        try:
-            config = json.loads((config_map.get("data") or {}).get("config.json") or "{}")
-        except ValueError:
-            continue
-        for key in _LISTS:
-            found += [_entry(config_map, given, shared=key == _SHARED) for given in config.get(key) or []]
-    return found
-
-
-def _entry(config_map: Object, given: Mapping[str, Any], *, shared: bool) -> Entry:
-    selectors = given.get("selectors") or {}
-    default = "rdma" if shared else "intel.com"
-    return Entry(
-        config_map=name_of(config_map),
-        resource=f"{given.get('resourcePrefix') or default}/{given.get('resourceName')}",
-        exclusive=not shared,
-        selectors=selectors if isinstance(selectors, list) else [selectors],
-    )
+    """What every device plugin of the cluster is told to offer, without configuration that cannot be read."""
+    return [
+        entry
+        for config_map in snapshot.view.config_maps
+        for entry in entries(
+            (config_map.get("data") or {}).get("config.json") or "", f"ConfigMap {name_of(config_map)}"
+        )
+    ]
 
 
 def configuration(snapshot: Snapshot) -> Iterator[Finding]:
     """Selectors that match no HCA, or the Ethernet device as well; resources that nobody offers."""
-    entries = entries_of(snapshot)
-    useful = {entry.config_map for entry in entries if entry.finds_infiniband}
-    for entry in entries:
-        about, selectors = f"ConfigMap {entry.config_map}", " or ".join(map(json.dumps, entry.selectors))
-        if entry.config_map not in useful:
+    told = entries_of(snapshot)
+    useful = {entry.where for entry in told if entry.finds_infiniband}
+    for entry in told:
+        about, selectors = entry.where, " or ".join(map(json.dumps, entry.selectors))
+        if entry.where not in useful:
             what = f"{entry.resource} is offered for devices that match {selectors}"
             yield Finding(symptom="device-plugin-selectors", about=about, what=what)
         if entry.finds_ethernet:

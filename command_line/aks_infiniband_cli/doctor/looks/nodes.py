@@ -8,7 +8,7 @@ from aks_infiniband.diagnosis.holds import CORDONED_BY_VALIDATE
 from aks_infiniband.diagnosis.nodes import lacking, missing_node_findings
 from aks_infiniband.diagnosis.operators import GPU_LABEL, NIC_LABEL, feature_discovery_findings
 from aks_infiniband.diagnosis.view import Finding, Object, labelled, name_of
-from aks_infiniband.facts.azure_names import has_rdma
+from aks_infiniband.facts.azure_names import SIZE_LABEL, has_rdma
 from aks_infiniband.facts.driver_upgrades import FAILED, GPU, NIC, skip_label, state_label
 from aks_infiniband.facts.managed import AUTO_DRAIN
 from aks_infiniband.facts.node_images import VERSION_LABEL
@@ -17,7 +17,6 @@ from aks_infiniband.validation.reports import CONDITION
 
 from aks_infiniband_cli.doctor.looks.device_plugins import entries_of
 from aks_infiniband_cli.doctor.looks.operands import (
-    SIZE_LABEL,
     has_unknown_size,
     infiniband_nodes,
     ofed_sets,
@@ -74,7 +73,7 @@ def feature_labels(snapshot: Snapshot) -> Iterator[Finding]:
                 yield from (_unlabelled(node, label) for node in nodes if labels_of(node).get(label) != "true")
     wanted = {name_of(node) for node in labelled(view.nodes, {NIC_LABEL: "true"})}
     for node in view.nodes:
-        size = labels_of(node).get("node.kubernetes.io/instance-type", "")
+        size = labels_of(node).get(SIZE_LABEL, "")
         if name_of(node) in wanted and not has_rdma(size) and ofed_sets(view):
             what = f"node {name_of(node)} of size {size} has no InfiniBand and carries {NIC_LABEL}=true"
             yield Finding(symptom="ordinary-node-labelled", about=f"node {name_of(node)}", what=what)

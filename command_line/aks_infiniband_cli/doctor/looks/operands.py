@@ -7,14 +7,12 @@ from aks_infiniband.diagnosis import ownership
 from aks_infiniband.diagnosis.asks import is_rdma
 from aks_infiniband.diagnosis.ownership import images_of
 from aks_infiniband.diagnosis.view import Object, View
-from aks_infiniband.facts.azure_names import has_rdma
+from aks_infiniband.facts.azure_names import AGENT_POOL_LABEL, SIZE_LABEL, has_rdma
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import MachineSize
 
 from aks_infiniband_cli.doctor.snapshot import Snapshot, image_names_of, labels_of
 
-SIZE_LABEL: Final = "node.kubernetes.io/instance-type"
-POOL_LABEL: Final = "kubernetes.azure.com/agentpool"
 _FABRIC_SIZES: Final = ("standard_nd", "standard_nc", "standard_hb", "standard_hc", "standard_hx")
 """Families with sizes that have InfiniBand."""
 NO_POOL: Final = "no pool"
@@ -119,5 +117,5 @@ def pools(view: View) -> dict[str, list[Object]]:
     """The nodes with InfiniBand by AKS's agent pool."""
     found: dict[str, list[Object]] = {}
     for node in infiniband_nodes(view):
-        found.setdefault(labels_of(node).get(POOL_LABEL, NO_POOL), []).append(node)
+        found.setdefault(labels_of(node).get(AGENT_POOL_LABEL, NO_POOL), []).append(node)
     return found

@@ -5,10 +5,11 @@ from typing import Any, Final
 
 from aks_infiniband.diagnosis.holds import holder_of
 from aks_infiniband.diagnosis.view import Finding, Object, in_namespace, name_of
+from aks_infiniband.facts.azure_names import AGENT_POOL_LABEL, SIZE_LABEL
 from aks_infiniband.facts.driver_upgrades import AT_REST, GPU, NIC, state_label
 from aks_infiniband.validation.membership import memberships
 
-from aks_infiniband_cli.doctor.looks.operands import NO_POOL, POOL_LABEL, SIZE_LABEL, pools
+from aks_infiniband_cli.doctor.looks.operands import NO_POOL, pools
 from aks_infiniband_cli.doctor.snapshot import Snapshot, labels_of
 
 _UNDER_WAY: Final = {NIC: "ofed-upgrade-under-way", GPU: "gpu-upgrade-under-way"}
@@ -24,7 +25,7 @@ def machines(snapshot: Snapshot) -> Iterator[Finding]:
     jobs, reports = in_namespace(snapshot.view.jobs, own), in_namespace(snapshot.view.config_maps, own)
     for pool in memberships(jobs, reports, snapshot.view.nodes).values():
         if told := pool.told():
-            command = "kubectl get nodes -L " + ",".join((POOL_LABEL, SIZE_LABEL))
+            command = "kubectl get nodes -L " + ",".join((AGENT_POOL_LABEL, SIZE_LABEL))
             yield Finding(
                 symptom="pool-short", about=f"pool {pool.pool}", what=f"pool {pool.pool}: {told}", command=command
             )

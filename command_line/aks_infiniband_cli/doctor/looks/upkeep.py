@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from aks_infiniband.diagnosis.view import Finding, name_of
+from aks_infiniband.facts.azure_names import AGENT_POOL_LABEL
 from aks_infiniband.facts.managed import DRANET, managed_of
 from aks_infiniband.facts.node_images import VERSION_LABEL
 from aks_infiniband.facts.patches import NEWEST_PATCHES, PATCHES_AS_OF, image_behind, newer_than
 
-from aks_infiniband_cli.doctor.looks.operands import NO_POOL, POOL_LABEL, runs
+from aks_infiniband_cli.doctor.looks.operands import NO_POOL, runs
 from aks_infiniband_cli.doctor.snapshot import Snapshot, info_of, labels_of
 
 _PATCHED: Final = re.compile(r"v(\d+\.\d+\.\d+)")
@@ -20,7 +21,9 @@ def images(snapshot: Snapshot) -> Iterator[Finding]:
     pools: dict[tuple[str, str], list[str]] = {}
     for node in snapshot.view.nodes:
         labels = labels_of(node)
-        pools.setdefault((labels.get(POOL_LABEL, NO_POOL), labels.get(VERSION_LABEL, "")), []).append(name_of(node))
+        pools.setdefault((labels.get(AGENT_POOL_LABEL, NO_POOL), labels.get(VERSION_LABEL, "")), []).append(
+            name_of(node)
+        )
     for (pool, image), nodes in pools.items():
         if told := image_behind(image, snapshot.read_at.date()):
             what = f"pool {pool}, {', '.join(nodes)}: {image}: {'; '.join(told)}"
@@ -32,7 +35,7 @@ def kubernetes(snapshot: Snapshot) -> Iterator[Finding]:
     pools: dict[tuple[str, str], list[str]] = {}
     for node in snapshot.view.nodes:
         if found := _PATCHED.match(str(info_of(node).get("kubeletVersion"))):
-            pool = labels_of(node).get(POOL_LABEL, NO_POOL)
+            pool = labels_of(node).get(AGENT_POOL_LABEL, NO_POOL)
             pools.setdefault((pool, found[1]), []).append(name_of(node))
     for (pool, version), nodes in pools.items():
         newer = newer_than(version)

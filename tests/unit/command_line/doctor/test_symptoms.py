@@ -11,6 +11,7 @@ from aks_infiniband.diagnosis.view import name_of
 from aks_infiniband_cli.doctor import rendering
 from aks_infiniband_cli.doctor.catalogue import catalogue
 from aks_infiniband_cli.doctor.examine import examine
+from aks_infiniband_cli.doctor.unmeasured import to_measure
 from rich.console import Console
 
 from tests.unit.command_line.doctor.sick_clusters import HEALTHY, healthy, sick, symptoms_with_a_cluster
@@ -138,3 +139,18 @@ def test_the_transcript_of_the_page_is_what_the_command_prints() -> None:
     page = (Path(__file__).parents[4] / "docs" / "doctor.md").read_text(encoding="utf-8")
     said = rendering.text(examine(sick("device-plugin-selectors")), [])
     assert f"/kubeconfig\n{said}\n$ echo $?\n1\n" in page
+
+
+def test_a_pool_that_nothing_has_measured_is_named_with_the_command_and_a_missing_stack_is_no_finding() -> None:
+    snapshot = healthy("dev")
+    assert to_measure(snapshot) == []
+    snapshot.view.jobs.clear()
+    told = "doctor: to measure the machines, too: aks-infiniband validate --pool ndh100"
+    assert to_measure(snapshot) == [told]
+    assert examine(snapshot) == []
+    assert rendering.text([], [], [told]).splitlines()[-1] == told
+    for node in snapshot.view.nodes:
+        labels: Any = node["metadata"]["labels"]
+        for label in ("kubernetes.azure.com/agentpool", "agentpool"):
+            labels.pop(label, None)
+    assert [each.rpartition(" validate ")[2] for each in to_measure(snapshot)] == ["--selector LABEL=VALUE"]

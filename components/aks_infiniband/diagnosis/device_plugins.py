@@ -1,0 +1,80 @@
+"""What the device plugins of HCAs are told to offer: the one reader of their configuration, wherever that stands."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+Plugin = Literal["rdmaSharedDevicePlugin", "sriovDevicePlugin"]
+"""The section of a NicClusterPolicy that installs the plugin."""
+SHARED: Final[Plugin] = "rdmaSharedDevicePlugin"
+WHOLE: Final[Plugin] = "sriovDevicePlugin"
+LIST: Final[Mapping[Plugin, str]] = {SHARED: "configList", WHOLE: "resourceList"}
+"""By plugin, the key of the entries in its configuration."""
+_DEFAULT_PREFIX: Final[Mapping[Plugin, str]] = {SHARED: "rdma", WHOLE: "nvidia.com"}
+"""Of the plugins' resources (k8s-rdma-shared-dev-plugin, README; Network Operator v26.4.1, manifests/state-sriov-
+device-plugin)."""
+_MELLANOX: Final = "15b3"
+_PRECISE: Final = ("linkTypes", "ifNames", "pfNames", "rootDevices", "pciAddresses", "deviceIDs", "devices")
+"""What tells an HCA from the Ethernet device of accelerated networking, which has the same vendor and drivers."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entry:
+    """A resource that a device plugin is told to offer."""
+
+    where: str
+    """The object that has the configuration, such as NicClusterPolicy nic-cluster-policy."""
+    plugin: Plugin
+    """Which plugin is told."""
+    resource: str
+    """Such as rdma/shared_ib."""
+    selectors: Sequence[Mapping[str, Any]]
+    """Which devices are meant: those that match everything in one of them."""
+
+    @property
+    def exclusive(self) -> bool:
+        """Whether the resource counts devices; otherwise it counts pods that share them."""
+        return self.plugin == WHOLE
+
+    @property
+    def finds_infiniband(self) -> bool:
+        """Whether an HCA of NVIDIA can match."""
+        return any(map(_finds_infiniband, self.selectors))
+
+    @property
+    def finds_ethernet(self) -> bool:
+        """Whether the Ethernet device of accelerated networking matches as well."""
+        return any(
+            _finds_infiniband(selector) and not any(selector.get(key) for key in _PRECISE)
+            for selector in self.selectors
+        )
+
+
+def _finds_infiniband(selector: Mapping[str, Any]) -> bool:
+    vendors, links = selector.get("vendors") or [_MELLANOX], selector.get("linkTypes") or ["infiniband"]
+    return _MELLANOX in vendors and bool({"infiniband", "IB"} & set(links))
+
+
+def given_entries(config: str, plugin: Plugin) -> list[Mapping[str, Any]]:
+    """The entries of a plugin in a configuration, as they are written; none in one that cannot be read."""
+    try:
+        found = list(json.loads(config)[LIST[plugin]] or ())
+    except (ValueError, LookupError, TypeError):
+        return []
+    return found if all(isinstance(entry, Mapping) and entry.get("resourceName") for entry in found) else []
+
+
+def entries(config: str, where: str, plugins: Sequence[Plugin] = (SHARED, WHOLE)) -> list[Entry]:
+    """What plugins are told by a configuration. where: the object that has it."""
+    return [_entry(given, where, plugin) for plugin in plugins for given in given_entries(config, plugin)]
+
+
+def _entry(given: Mapping[str, Any], where: str, plugin: Plugin) -> Entry:
+    selectors = given.get("selectors") or {}
+    return Entry(
+        where=where,
+        plugin=plugin,
+        resource=f"{given.get('resourcePrefix') or _DEFAULT_PREFIX[plugin]}/{given['resourceName']}",
+        selectors=selectors if isinstance(selectors, list) else [selectors],
+    )

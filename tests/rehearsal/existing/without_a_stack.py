@@ -1,0 +1,65 @@
+"""`aks-infiniband` in a cluster without a stack, as a person runs it, and what of it is in the cluster."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from aks_infiniband_cli.validate.unmanaged.documents import LABELS
+from lightkube.resources.core_v1 import Namespace, Node
+from lightkube.resources.rbac_authorization_v1 import ClusterRole, ClusterRoleBinding
+
+from tests.rehearsal.stacks.conftest import Stack
+
+_COMMAND: Final = str(Path(sys.executable).with_name("aks-infiniband"))
+_LIMIT_SECONDS: Final = 300
+_KINDS: Final[tuple[Any, ...]] = (Namespace, ClusterRole, ClusterRoleBinding)
+FABRIC: Final = "example.com/fabric=ndh100"
+"""The label of the pool's nodes."""
+
+
+def words(stack: Stack, *given: str) -> list[str]:
+    return [_COMMAND, *given, "--kubeconfig", str(stack.rehearsal.run.kubeconfig)]
+
+
+def _ended(given: list[str], code: int) -> "subprocess.CompletedProcess[str]":
+    done = subprocess.run(given, check=False, capture_output=True, text=True, timeout=_LIMIT_SECONDS)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
+
+
+def command(stack: Stack, *given: str, code: int) -> "subprocess.CompletedProcess[str]":
+    """A command to its end, which must be this exit code."""
+    return _ended(words(stack, *given), code)
+
+
+def printed(*given: str, code: int) -> str:
+    """What a command prints that asks no cluster."""
+    return _ended([_COMMAND, *given], code).stdout
+
+
+def validate(stack: Stack, *given: str, code: int) -> dict[str, Any]:
+    """What `validate` says to a program."""
+    found: dict[str, Any] = json.loads(command(stack, "validate", "--output", "json", *given, code=code).stdout)
+    return found
+
+
+def brought(stack: Stack) -> set[str]:
+    """All that a run has brought and that is not in its namespace, and the namespace."""
+    labels: dict[str, Any] = {"app.kubernetes.io/managed-by": LABELS["app.kubernetes.io/managed-by"]}
+    found = [(kind, found) for kind in _KINDS for found in stack.cluster().list(kind, labels=labels)]
+    return {f"{kind.__name__} {each.to_dict()['metadata']['name']}" for kind, each in found}
+
+
+def everything(stack: Stack) -> set[str]:
+    """Namespaces and roles; of nodes their specs, conditions and our marks: operators write labels at any time."""
+    cluster = stack.cluster()
+    found = {f"{kind.__name__} {each.to_dict()['metadata']['name']}" for kind in _KINDS for each in cluster.list(kind)}
+    for node in (node.to_dict() for node in cluster.list(Node)):
+        metadata, name = node["metadata"], node["metadata"]["name"]
+        found |= {f"{name} {key}: {value}" for key, value in node["spec"].items()}
+        found |= {f"{name} condition {each['type']}" for each in node["status"]["conditions"]}
+        marks = {**metadata["labels"], **metadata["annotations"]}
+        found |= {f"{name} {key}={value}" for key, value in marks.items() if key.startswith("aks-infiniband/")}
+    return found
