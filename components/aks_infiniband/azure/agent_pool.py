@@ -60,11 +60,11 @@ class NodePoolArgs:
     cluster_name: pulumi.Input[Annotated[str, rules.resource_name]]
     """Name of the managed cluster."""
     subnet_id: pulumi.Input[Annotated[str, rules.subnet_id]] | None = None
-    """The nodes' subnet; None where the cluster is in the network that AKS made for it."""
+    """The nodes' subnet. Leave it out where the cluster is in the network that AKS made for it."""
     pod_subnet_id: pulumi.Input[Annotated[str, rules.subnet_id]] | None = None
-    """The pods' subnet; None with the overlay."""
+    """The pods' subnet. Leave it out with the overlay."""
     kubernetes_version: pulumi.Input[Annotated[str, rules.version]] | None = None
-    """Version of the nodes; None means the cluster's at creation."""
+    """Version of the nodes. Default: the cluster's when the pool is made."""
     tags: Tags = field(default_factory=dict)
     """Of the pool, its scale set and its machines."""
 

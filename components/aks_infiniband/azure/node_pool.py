@@ -33,7 +33,7 @@ class InfinibandNodePoolArgs(NodePoolArgs):
     machines: Machines = Machines()  # noqa: RUF009  frozen
     """Properties of its machines that Azure is asked for."""
     begin: Nodes | None = None
-    """Nodes with which an autoscaled pool begins. Default: the pool's node_count."""
+    """Nodes with which an autoscaled pool begins. Default: the pool's count."""
     placement_group_limit: int = PLACEMENT_GROUP_LIMIT
     """The most machines that the subscription may have in one placement group: 100, and up to 300 if Azure has raised
     it by a support request."""

@@ -85,7 +85,7 @@ class NodeDaemonArgs(WaitArgs):
     namespace: pulumi.Input[Annotated[str, rules.namespace]]
     """An existing namespace that admits privileged pods."""
     registry: Registry = SOURCES
-    """Where the image comes from."""
+    """Where the image comes from. Default: from where its makers publish it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

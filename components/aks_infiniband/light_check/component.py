@@ -51,7 +51,7 @@ class LightCheckArgs:
     namespace: Annotated[str, namespace] = SYSTEM_NAMESPACE
     """Namespace of all that the check makes; it has to exist. No workload belongs there."""
     registry: Registry = SOURCES
-    """Where images come from, and with which credentials."""
+    """Where images come from. Default: from where their makers publish them."""
 
     def __post_init__(self) -> None:
         """Raises ValueError for no schedule, and for no namespace of this program's."""

@@ -32,7 +32,7 @@ class ObservabilityArgs(WaitArgs):
     gpus: bool = False
     """Whether the GPU Operator, and with it DCGM exporter, is in the cluster."""
     registry: Registry = SOURCES
-    """Where the exporter's image comes from."""
+    """Where the exporter's image comes from. Default: from where its makers publish it."""
 
 
 class Observability(pulumi.ComponentResource):

@@ -54,7 +54,7 @@ class AmdOptions:
     remediation: bool = False
     """Whether the chart brings its remediation: Argo's workflow controller and its definitions."""
     device_config: Mapping[str, Any] = field(default_factory=dict)
-    """Further fields of each DeviceConfig's spec."""
+    """Further fields of a DeviceConfig's spec. One that contradicts what follows from the pool is refused."""
 
     def __post_init__(self) -> None:
         """Raises ValueError for what is no repository of images."""

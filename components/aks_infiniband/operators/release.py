@@ -60,13 +60,13 @@ class OperatorOptions:
     """What an operator does alike for all pools."""
 
     release: Release = DEFAULT_RELEASE
-    """Whose images the policies name."""
+    """Whose chart is installed, and whose images the policies name."""
     driver_version: str | None = None
     """Version of the driver's image. Default: the one that the operator's release brings."""
     upgrade: DriverUpgrade = ONE_BY_ONE
     """How a changed version reaches the nodes."""
     registry: Registry = SOURCES
-    """Where images come from."""
+    """Where images come from. Default: from where their makers publish them."""
 
 
 DEFAULTS: Final = OperatorOptions()
@@ -84,7 +84,7 @@ class OperatorArgs(WaitArgs):
     """All Helm values of the release, as the room's function makes them of pools and further values. Default: those of
     the pools alone."""
     registry_credentials: pulumi.Input[str] | None = None
-    """Docker configuration (JSON) that the operator's namespace gets as the Secret registry.PULL_SECRET."""
+    """A Docker configuration (JSON), which the operator's namespace gets as the Secret aks-infiniband-registry."""
 
 
 def install_operator(

@@ -1,6 +1,6 @@
 """AMD's GPU Operator and what it needs, for every language."""
 
-from typing import Any, NotRequired
+from typing import TypedDict
 
 import pulumi
 
@@ -9,12 +9,9 @@ from aks_infiniband.operators import amd_gpu_operator, cert_manager, device_conf
 from aks_infiniband.operators.amd_gpu_operator import AmdOptions
 from aks_infiniband.operators.release import OperatorOptions
 from aks_infiniband.provider.arguments import taken
+from aks_infiniband.provider.described import describes
 from aks_infiniband.provider.inputs import (
     OperatorInputs,
-    PoolDescription,
-    RegistryDescription,
-    UpgradeDescription,
-    WaitInputs,
 )
 from aks_infiniband.provider.operators import operator, registry
 
@@ -33,11 +30,9 @@ class CertManager(cert_manager.CertManager):
         super().__init__(name, args=given, opts=opts)
 
 
-class AmdGpuOperatorInputs(OperatorInputs):
+@describes(AmdOptions, OperatorInputs, without=("operator", "driver_image", "device_config"))
+class AmdGpuOperatorInputs(TypedDict):
     """What an AmdGpuOperator takes."""
-
-    remediation: NotRequired[bool]
-    """Whether the chart brings its remediation: Argo's workflow controller. Default: false."""
 
 
 class AmdGpuOperator(amd_gpu_operator.AmdGpuOperator):
@@ -57,21 +52,14 @@ class AmdGpuOperator(amd_gpu_operator.AmdGpuOperator):
         super().__init__(name, args=given, opts=opts)
 
 
-class DeviceConfigInputs(WaitInputs):
+@describes(
+    AmdOptions,
+    OperatorOptions,
+    device_config.DeviceConfigArgs,
+    without=("operator", "options", "release", "remediation"),
+)
+class DeviceConfigInputs(TypedDict):
     """What a DeviceConfig takes."""
-
-    pool: PoolDescription
-    """The pool that it is for."""
-    driver_version: NotRequired[str]
-    """Version of the GPU driver, where the operator owns it. Default: the one that was read and rehearsed."""
-    driver_image: NotRequired[str]
-    """Repository, without a tag, to which the images of the driver are pushed and from which nodes pull them."""
-    upgrade: NotRequired[UpgradeDescription]
-    """How a changed driver reaches the nodes."""
-    registry: NotRequired[RegistryDescription]
-    """Where images come from. Default: from where their makers publish them."""
-    device_config: NotRequired[dict[str, Any]]
-    """Further fields of its spec. A field that contradicts what follows from the pool is refused."""
 
 
 class DeviceConfig(device_config.DeviceConfig):

@@ -34,17 +34,9 @@ class ClusterDescription(TypedDict):
     """The AKS cluster and what it stands in, as a stack file describes it under aks-infiniband:cluster."""
 
 
+@describes(cluster.AksClusterArgs)
 class AksClusterInputs(TypedDict):
     """What an AksCluster takes."""
-
-    location: str
-    """Azure region."""
-    cluster_name: str
-    """1 to 63 letters, digits, - and _."""
-    resource_group_name: str
-    """The resource group that is made for the cluster."""
-    settings: ClusterDescription
-    """The cluster itself."""
 
 
 class AksCluster(cluster.AksCluster):

@@ -1,4 +1,4 @@
-"""The library's literals as enumerations, which a schema can describe. A test holds their values equal."""
+"""The library's literals as enumerations, which a schema can describe. `described` finds each by its values."""
 
 from enum import StrEnum
 

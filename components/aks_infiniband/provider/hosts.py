@@ -1,30 +1,23 @@
 """What runs on every machine of some pools, for every language."""
 
-from typing import NotRequired
+from typing import TypedDict
 
 import pulumi
 
 from aks_infiniband.hosts import dranet, node_preparation, peermem, toolkit_hardening
+from aks_infiniband.hosts.node_daemon import NodeDaemonArgs
 from aks_infiniband.provider.arguments import taken
-from aks_infiniband.provider.inputs import PoolDescription, RegistryDescription, WaitInputs
+from aks_infiniband.provider.described import describes
 
 
-class NodeDaemonInputs(WaitInputs):
+@describes(NodeDaemonArgs)
+class NodeDaemonInputs(TypedDict):
     """What every DaemonSet of ours takes. It is ready when its pods are, on the nodes that are there."""
 
-    pools: list[PoolDescription]
-    """The pools on whose nodes it runs."""
-    namespace: pulumi.Input[str]
-    """A namespace that admits privileged pods. It has to exist."""
-    registry: NotRequired[RegistryDescription]
-    """Where its image comes from. Default: from where its makers publish it."""
 
-
-class NodePreparationInputs(NodeDaemonInputs):
+@describes(node_preparation.NodePreparationArgs)
+class NodePreparationInputs(TypedDict):
     """What a NodePreparation takes."""
-
-    memlock: NotRequired[bool]
-    """Whether all pods get an unlimited memlock limit; containerd and kubelet restart once for it. Default: true."""
 
 
 class NodePreparation(node_preparation.NodePreparation):

@@ -1,6 +1,6 @@
 """The components that Azure makes beside the cluster, for every language: the feature, and pools of machines."""
 
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
 import pulumi
 
@@ -8,18 +8,11 @@ from aks_infiniband.azure import feature, node_pool
 from aks_infiniband.azure.machines import Autoscale, Machines, OrdinaryPool
 from aks_infiniband.provider.arguments import taken
 from aks_infiniband.provider.described import describes
-from aks_infiniband.provider.inputs import PoolDescription, WaitsDescription
 
 
+@describes(feature.FeatureRegistrationArgs)
 class FeatureRegistrationInputs(TypedDict):
     """What a FeatureRegistration takes."""
-
-    location: str
-    """Azure region in which Azure keeps the record of the deployment; the feature itself has none."""
-    waits: NotRequired[WaitsDescription]
-    """How often the state of the feature is looked at, and how long the registration may take."""
-    tags: NotRequired[dict[str, str]]
-    """Of the deployment that registers it."""
 
 
 class FeatureRegistration(feature.FeatureRegistration):
@@ -63,35 +56,9 @@ class OrdinaryPoolDescription(TypedDict):
     """One pool of machines without InfiniBand."""
 
 
-class NodePoolInputs(TypedDict):
-    """What every pool takes."""
-
-    resource_group_name: pulumi.Input[str]
-    """Resource group of the cluster."""
-    cluster_name: pulumi.Input[str]
-    """Name of the managed cluster."""
-    subnet_id: NotRequired[pulumi.Input[str]]
-    """The subnet of the nodes. Leave it out where the cluster is in the network that AKS made for it."""
-    pod_subnet_id: NotRequired[pulumi.Input[str]]
-    """The subnet of the pods. Leave it out with the overlay."""
-    kubernetes_version: NotRequired[pulumi.Input[str]]
-    """Version of the nodes. Default: the cluster's when the pool is made."""
-    tags: NotRequired[dict[str, str]]
-    """Of the pool, its scale set and its machines."""
-
-
-class InfinibandNodePoolInputs(NodePoolInputs):
+@describes(node_pool.InfinibandNodePoolArgs)
+class InfinibandNodePoolInputs(TypedDict):
     """What an InfinibandNodePool takes."""
-
-    pool: PoolDescription
-    """The pool."""
-    machines: NotRequired[MachinesDescription]
-    """Properties of its machines that Azure is asked for."""
-    begin: NotRequired[int]
-    """Nodes with which an autoscaled pool begins. Default: the pool's count."""
-    placement_group_limit: NotRequired[int]
-    """Machines that the subscription may have in one placement group: 100, or up to 300 where Azure has raised it.
-    Default: 100."""
 
 
 class InfinibandNodePool(node_pool.InfinibandNodePool):
@@ -105,11 +72,9 @@ class InfinibandNodePool(node_pool.InfinibandNodePool):
         self.ready = self.ready.apply(_id)
 
 
-class OrdinaryNodePoolInputs(NodePoolInputs):
+@describes(node_pool.OrdinaryNodePoolArgs)
+class OrdinaryNodePoolInputs(TypedDict):
     """What an OrdinaryNodePool takes."""
-
-    pool: OrdinaryPoolDescription
-    """The pool, with all that Azure is asked for of its machines."""
 
 
 class OrdinaryNodePool(node_pool.OrdinaryNodePool):

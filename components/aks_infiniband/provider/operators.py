@@ -1,7 +1,7 @@
 """NVIDIA's operators for every language, and how the arguments of any operator are made."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, NotRequired, TypeVar
+from typing import Any, NotRequired, TypedDict, TypeVar
 
 import pulumi
 
@@ -12,8 +12,8 @@ from aks_infiniband.facts.versions import DRA_DRIVER_CHART, Chart
 from aks_infiniband.operators import dra_driver, existing_gpu_operator, gpu_operator, network_operator
 from aks_infiniband.operators.release import OperatorArgs, OperatorOptions
 from aks_infiniband.provider.arguments import chart_of, pools_of, taken
-from aks_infiniband.provider.enumerations import OperatorRelease
-from aks_infiniband.provider.inputs import OperatorInputs, PoolDescription, UpgradeDescription, WaitInputs
+from aks_infiniband.provider.described import describes
+from aks_infiniband.provider.inputs import OperatorInputs
 from aks_infiniband.resources.registry import Registry
 
 _Args = TypeVar("_Args", bound=OperatorArgs)
@@ -50,11 +50,10 @@ def _release(given: Mapping[str, Any]) -> Release:
     return OPERATOR_RELEASES[given["release"]] if "release" in given else DEFAULT_RELEASE
 
 
-class NetworkOperatorInputs(OperatorInputs):
+@describes(network_operator.NetworkOperatorArgs, OperatorInputs)
+class NetworkOperatorInputs(TypedDict):
     """What a NetworkOperator takes."""
 
-    release: NotRequired[OperatorRelease]
-    """The release whose chart is installed, and whose parts the policies name. Default: 26.4."""
     feature_discovery: NotRequired[bool]
     """False where the cluster has a Node Feature Discovery already. Default: true."""
 
@@ -74,15 +73,10 @@ class NetworkOperator(network_operator.NetworkOperator):
         super().__init__(name, args=given, opts=opts)
 
 
-class GpuOperatorInputs(OperatorInputs):
+@describes(gpu_operator.GpuOperatorArgs, OperatorOptions, OperatorInputs, without=("turns",))
+class GpuOperatorInputs(TypedDict):
     """What a GpuOperator takes."""
 
-    release: NotRequired[OperatorRelease]
-    """The release whose chart is installed. Default: 26.4."""
-    driver_version: NotRequired[str]
-    """Version of the GPU driver, where the operator owns it. Default: that of the chart."""
-    upgrade: NotRequired[UpgradeDescription]
-    """How a changed driver reaches the nodes."""
     metrics: NotRequired[bool]
     """Whether the metrics of the GPUs are read, as with Observability. Default: false."""
     accept_visible_devices_envvar: NotRequired[bool]
@@ -109,13 +103,9 @@ class GpuOperator(gpu_operator.GpuOperator):
         self.release = self.release.id
 
 
-class ExistingGpuOperatorInputs(WaitInputs):
+@describes(existing_gpu_operator.ExistingGpuOperatorArgs)
+class ExistingGpuOperatorInputs(TypedDict):
     """What an ExistingGpuOperator takes. Without a kubeconfig nothing is looked at."""
-
-    pools: list[PoolDescription]
-    """All pools with InfiniBand of the cluster."""
-    poll_seconds: NotRequired[float]
-    """Seconds between two looks. Default: 10."""
 
 
 class ExistingGpuOperator(existing_gpu_operator.ExistingGpuOperator):

@@ -2,31 +2,24 @@
 
 from collections.abc import Mapping
 from ipaddress import IPv4Address, IPv4Network
-from typing import Any, NotRequired
+from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
 from aks_infiniband.operators import existing_network_operator, ipoib, nic_policy
 from aks_infiniband.operators.release import OperatorOptions
 from aks_infiniband.provider.arguments import pools_of, taken
-from aks_infiniband.provider.enumerations import OperatorRelease
-from aks_infiniband.provider.inputs import PoolDescription, RegistryDescription, UpgradeDescription, WaitInputs
+from aks_infiniband.provider.described import describes
+from aks_infiniband.provider.inputs import PoolDescription
 
 
-class NicClusterPolicyInputs(WaitInputs):
+@describes(OperatorOptions, nic_policy.NicClusterPolicyArgs, without=("policies", "turns"))
+class NicClusterPolicyInputs(TypedDict):
     """What a NicClusterPolicy takes."""
 
     pools: list[PoolDescription]
     """All pools with InfiniBand of the cluster. Where they differ in driver or device plugin, a NicNodePolicy of each
     holds what the others have not."""
-    release: NotRequired[OperatorRelease]
-    """The release whose parts are installed, the same as that of the NetworkOperator. Default: 26.4."""
-    driver_version: NotRequired[str]
-    """Version of the NIC driver. Default: that of the release."""
-    upgrade: NotRequired[UpgradeDescription]
-    """How a changed driver reaches the nodes."""
-    registry: NotRequired[RegistryDescription]
-    """Where images come from. Default: from where their makers publish them."""
 
 
 def _policies(given: Mapping[str, Any]) -> nic_policy.NicPolicySpecs:
@@ -41,13 +34,11 @@ class NicClusterPolicy(nic_policy.NicClusterPolicy):
         super().__init__(name, args=given, opts=opts)
 
 
-class ExistingNetworkOperatorInputs(NicClusterPolicyInputs):
+@describes(NicClusterPolicyInputs, existing_network_operator.ExistingNetworkOperatorArgs, without=("policies",))
+class ExistingNetworkOperatorInputs(TypedDict):
     """What an ExistingNetworkOperator takes: the same as the NicClusterPolicy. Without a kubeconfig nothing is looked
     at.
     """
-
-    poll_seconds: NotRequired[float]
-    """Seconds between two looks. Default: 10."""
 
 
 class ExistingNetworkOperator(existing_network_operator.ExistingNetworkOperator):
@@ -64,11 +55,9 @@ class ExistingNetworkOperator(existing_network_operator.ExistingNetworkOperator)
         self.ready = self.ready.apply(lambda found: found.urn)
 
 
-class NicNodePolicyInputs(NicClusterPolicyInputs):
+@describes(NicClusterPolicyInputs, nic_policy.NicNodePolicyArgs, without=("policies", "turns"))
+class NicNodePolicyInputs(TypedDict):
     """What a NicNodePolicy takes: the same as the NicClusterPolicy, and the pool."""
-
-    pool_name: str
-    """Name of the pool that the policy is for."""
 
 
 class NicNodePolicy(nic_policy.NicNodePolicy):
@@ -79,7 +68,8 @@ class NicNodePolicy(nic_policy.NicNodePolicy):
         super().__init__(name, args=given, opts=opts)
 
 
-class IpoibNetworkInputs(WaitInputs):
+@describes(ipoib.IpoibNetworkArgs, without=("network",))
+class IpoibNetworkInputs(TypedDict):
     """What an IpoibNetwork takes."""
 
     pools: list[PoolDescription]
@@ -92,8 +82,6 @@ class IpoibNetworkInputs(WaitInputs):
     """Addresses of each node, and so the number of its pods that can join the network. Default: 16."""
     gateway: NotRequired[str]
     """Address of a gateway, for the network in whose part it lies. Default: none."""
-    namespace: str
-    """Namespace of its NetworkAttachmentDefinition. It has to exist."""
 
 
 class IpoibNetwork(ipoib.IpoibNetwork):

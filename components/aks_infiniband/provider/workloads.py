@@ -1,25 +1,18 @@
 """What workloads find, and what they may not do, for every language."""
 
-from typing import NotRequired, TypedDict
+from typing import TypedDict
 
 import pulumi
 
 from aks_infiniband.provider.arguments import taken
-from aks_infiniband.provider.enumerations import Scheduler
-from aks_infiniband.provider.inputs import PoolDescription
+from aks_infiniband.provider.described import describes
 from aks_infiniband.resources import registry
 from aks_infiniband.workload import guard, pool_topology, settings
 
 
+@describes(settings.WorkloadSettingsArgs)
 class WorkloadSettingsInputs(TypedDict):
     """What WorkloadSettings take."""
-
-    pools: list[PoolDescription]
-    """The pools on which workloads run."""
-    namespaces: NotRequired[list[str]]
-    """Namespaces of workloads, which have to exist. Default: aks-infiniband."""
-    topologies: NotRequired[dict[str, str]]
-    """By name of a pool, the content of an NCCL topology file in place of that of the size."""
 
 
 class WorkloadSettings(settings.WorkloadSettings):
@@ -29,13 +22,9 @@ class WorkloadSettings(settings.WorkloadSettings):
         super().__init__(name, args=taken(settings.WorkloadSettingsArgs, args), opts=opts)
 
 
+@describes(guard.WorkloadGuardArgs)
 class WorkloadGuardInputs(TypedDict):
     """What a WorkloadGuard takes."""
-
-    namespaces: NotRequired[list[str]]
-    """The namespaces that it guards. None of the system's or an operator's. Default: aks-infiniband."""
-    name: NotRequired[str]
-    """Name of the policy and of its binding in the cluster. Default: aks-infiniband-workloads."""
 
 
 class WorkloadGuard(guard.WorkloadGuard):
@@ -45,15 +34,9 @@ class WorkloadGuard(guard.WorkloadGuard):
         super().__init__(name, args=taken(guard.WorkloadGuardArgs, args), opts=opts)
 
 
+@describes(pool_topology.PoolTopologyArgs)
 class PoolTopologyInputs(TypedDict):
     """What a PoolTopology takes."""
-
-    pool: PoolDescription
-    """The pool, which is one fabric."""
-    scheduler: NotRequired[Scheduler]
-    """Who places jobs. The cluster must have its definitions already. Default: kueue."""
-    levels: NotRequired[list[str]]
-    """For Kueue: labels of nodes for what is nearer than the fabric, such as a rack, the widest first."""
 
 
 class PoolTopology(pool_topology.PoolTopology):
@@ -63,13 +46,9 @@ class PoolTopology(pool_topology.PoolTopology):
         super().__init__(name, args=taken(pool_topology.PoolTopologyArgs, args), opts=opts)
 
 
+@describes(registry.RegistryCredentialsArgs)
 class RegistryCredentialsInputs(TypedDict):
     """What RegistryCredentials take."""
-
-    namespace: pulumi.Input[str]
-    """Where pods are to pull with them. It has to exist."""
-    docker_config: pulumi.Input[str]
-    """A Docker configuration (JSON)."""
 
 
 class RegistryCredentials(registry.RegistryCredentials):

@@ -24,9 +24,10 @@ class Registry:
     """A registry that mirrors every image under the path it has at its source; by default the sources themselves."""
 
     images: Annotated[str, rules.image_registry] | None = None
-    """Registry, with a path or without; nvcr.io/nvidia/x becomes IMAGES/nvidia/x. None leaves images where they are."""
+    """Registry, with a path or without; nvcr.io/nvidia/x becomes IMAGES/nvidia/x. Default:
+    every image from where its makers publish it."""
     pull_secret: str | None = None
-    """Name of the Secret that pods pull with; None where the registry asks for none."""
+    """Name of the Secret that pods pull with, such as that of RegistryCredentials. Default: none."""
 
     def __post_init__(self) -> None:
         """Raises ValueError for what is no registry."""
@@ -73,7 +74,7 @@ class RegistryCredentialsArgs:
     """What RegistryCredentials take."""
 
     namespace: pulumi.Input[Annotated[str, rules.namespace]]
-    """Where pods are to pull with them."""
+    """Where pods are to pull with them. It has to exist."""
     docker_config: pulumi.Input[str]
     """Content of a docker configuration file, JSON: {"auths": {"registry.example": {"auth": …}}}."""
 

@@ -47,19 +47,18 @@ class ValidationArgs:
     access: ValidationAccess | None = None
     """Program and account that the validations of a namespace share, and that namespace; None: its own."""
     namespace: Annotated[str, rules.namespace] = SYSTEM_NAMESPACE
-    """Without access, the namespace of all that the validation makes; it has to exist. No workload belongs there."""
+    """Namespace of all that the validation makes; it has to exist. No workload belongs there. An access has its own."""
     registry: Registry = Registry()  # noqa: RUF009 frozen
-    """Where images come from, and with which credentials."""
+    """Where images come from. Default: from where their makers publish them."""
     node_preparation: bool = False
-    """Whether the nodes are prepared for pods that do not run as root: their memlock limit has to be lifted then."""
+    """Whether the nodes are prepared by NodePreparation with memlock, for pods that do not run as root."""
     kubeconfig: pulumi.Input[str]
     """The program explains a failed wait with it, and asks the Job's pods for the report's digest."""
     turns: DriverTurns | None = None
     """Given these, the pool is measured only after all driver upgrades on its nodes have ended."""
     revalidate_when: Mapping[str, Any] = field(default_factory=dict)
-    """Facts beside the pool on which the result depends, such as driver versions, as JSON-able data. When one changes,
-    the validation runs again.
-    """
+    """Facts beside the pool on which the result depends, such as driver versions. When one changes, the validation runs
+    again."""
 
     def __post_init__(self) -> None:
         """Raises ValueError for no namespace."""

@@ -48,7 +48,8 @@ class WorkloadGuardArgs:
     """What a WorkloadGuard takes."""
 
     namespaces: Sequence[Annotated[str, rules.namespace]] = (NAMESPACE,)
-    """The namespaces that it guards. None of the system's or an operator's, whose pods it would refuse."""
+    """The namespaces that it guards. None of the system's or an operator's, whose pods it would refuse. Default:
+    aks-infiniband."""
     name: str = _NAME
     """Name of the policy and of its binding in the cluster."""
 

@@ -25,7 +25,8 @@ class WorkloadSettingsArgs:
     pools: Sequence[Pool]
     """The pools on which workloads run."""
     namespaces: Sequence[Annotated[str, rules.namespace]] = (NAMESPACE,)
-    """Namespaces that get the ConfigMaps; they have to exist. None of the system's or an operator's."""
+    """Namespaces that get the ConfigMaps; they have to exist. None of the system's or an operator's. Default:
+    aks-infiniband."""
     topologies: Mapping[str, str] = field(default_factory=dict)
     """By pool name, the content of an NCCL topology file to be used instead of the size's."""
 
