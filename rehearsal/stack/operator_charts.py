@@ -81,7 +81,8 @@ def _definitions(chart: Path) -> Iterator[dict[str, Any]]:
     """Those of a chart and of its subcharts."""
     for name, text in _files(chart):
         if name != "Chart.yaml":
-            yield from (found for found in yaml.safe_load_all(text) if found and found.get("kind") == _DEFINITION)
+            documents = yaml.load_all(text, Loader=yaml.CSafeLoader)
+            yield from (found for found in documents if found and found.get("kind") == _DEFINITION)
 
 
 def _files(chart: Path) -> Iterator[tuple[str, str]]:

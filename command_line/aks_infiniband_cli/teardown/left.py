@@ -33,10 +33,12 @@ when it removes a release.
 """
 _LABELS: Final = (
     *("feature.node.kubernetes.io/", "nvidia.com/", "network.nvidia.com/"),
-    *("amd.com/", "beta.amd.com/", "kmm.node.kubernetes.io/"),
+    *("amd.com/", "beta.amd.com/", "kmm.node.kubernetes.io/", "gpu.operator.amd.com/"),
 )
 """How the labels begin that Node Feature Discovery and the operators put on nodes."""
-_TAINTS: Final = ("nvidia.com/", "mellanox.com/")
+_TAINTS: Final = ("nvidia.com/", "mellanox.com/", "amd-gpu-driver-upgrade")
+"""How the taints begin that operators put on nodes while they upgrade a driver (AMD's: ROCm/gpu-operator v1.5.1,
+internal/controllers/upgrademgr.go)."""
 _ANNOTATIONS: Final = "aks-infiniband/"
 """How the annotations begin that `validate` and `rollout` put on nodes."""
 _OPERATORS_ANNOTATIONS: Final = (GPU, NIC)

@@ -31,7 +31,10 @@ from aks_infiniband.resources.quantities import quantity
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Plugin:
-    """Names that the Network Operator 26.4.1 gives a device plugin; a NicNodePolicy's have its name behind them."""
+    """Names that the Network Operator gives a device plugin. Of a NicNodePolicy the ConfigMap has its name behind it,
+    and so has the DaemonSet up to 26.7.0-rc.2; later releases have a hash there (Mellanox/network-operator b06827e,
+    pkg/state/state_skel.go, hashedNameSuffix).
+    """
 
     daemon_set: str
     config_map: str
@@ -112,10 +115,10 @@ def device_plugin_findings(view: View, pools: Sequence[Pool]) -> Iterator[Findin
         if plugin is None or resource is None:
             continue
         names = lacking(labelled(view.nodes, pool.node_selector), resource, pool.rdma_quantity)
-        for suffix in (f"-{pool.name}", ""):
-            entries = _entries(view, plugin, suffix)
-            if names and entries and _is_running(view, plugin.daemon_set + suffix):
-                yield _finding(view, resource, names, entries, plugin.daemon_set + suffix)
+        for policy in (pool.name, None):
+            entries, daemon_set = _entries(view, plugin, policy), _running(view, plugin, policy)
+            if names and entries and daemon_set:
+                yield _finding(view, resource, names, entries, daemon_set)
                 break
 
 
@@ -145,17 +148,32 @@ def _cause_in_logs(view: View, nodes: Sequence[str]) -> str | None:
     return next((str(message) for message in map(message_in, logs) if message), None)
 
 
-def _is_running(view: View, daemon_set: str) -> bool:
-    ours = in_namespace(view.daemon_sets, NETWORK_OPERATOR_NAMESPACE)
-    found = [item.get("status") or {} for item in ours if item["metadata"]["name"] == daemon_set]
-    return any(0 < status.get("desiredNumberScheduled", 0) <= status.get("numberReady", 0) for status in found)
+def _running(view: View, plugin: _Plugin, policy: str | None) -> str | None:
+    """The name of a plugin's DaemonSet whose pods are all ready. policy: the NicNodePolicy that asks for it; None: the
+    NicClusterPolicy.
+    """
+    for item in in_namespace(view.daemon_sets, NETWORK_OPERATOR_NAMESPACE):
+        name, status = str(item["metadata"]["name"]), item.get("status") or {}
+        is_ready = 0 < status.get("desiredNumberScheduled", 0) <= status.get("numberReady", 0)
+        if is_ready and (name == plugin.daemon_set + _suffix(policy) or _is_of(item, plugin, policy)):
+            return name
+    return None
 
 
-def _entries(view: View, plugin: _Plugin, suffix: str) -> list[dict[str, Any]]:
+def _is_of(daemon_set: Object, plugin: _Plugin, policy: str | None) -> bool:
+    owners = [(owner["kind"], owner["name"]) for owner in daemon_set["metadata"].get("ownerReferences") or ()]
+    return ("NicNodePolicy", policy) in owners and daemon_set["metadata"]["name"].startswith(f"{plugin.daemon_set}-")
+
+
+def _suffix(policy: str | None) -> str:
+    return "" if policy is None else f"-{policy}"
+
+
+def _entries(view: View, plugin: _Plugin, policy: str | None) -> list[dict[str, Any]]:
     config_maps = {
         item["metadata"]["name"]: item for item in in_namespace(view.config_maps, NETWORK_OPERATOR_NAMESPACE)
     }
-    data = config_maps.get(plugin.config_map + suffix, {}).get("data") or {}
+    data = config_maps.get(plugin.config_map + _suffix(policy), {}).get("data") or {}
     try:
         return [dict(entry) for entry in json.loads(data.get(_CONFIG_KEY) or "{}").get(plugin.entries) or []]
     except (ValueError, AttributeError):

@@ -44,7 +44,10 @@ def _worker(config: Document, node: Document) -> Document:
     driver, name = config["spec"].get("driver") or {}, config["metadata"]["name"]
     secret = driver.get("imageRegistrySecret")
     image = driver.get("image") or "image-registry:5000/$MOD_NAMESPACE/amdgpu_kmod"
-    kernel = (node.get("status") or {}).get("nodeInfo", {}).get("kernelVersion", "")
+    info = (node.get("status") or {}).get("nodeInfo", {})
+    # Such as "Ubuntu 24.04.3 LTS" (ROCm/gpu-operator v1.5.1, internal/kmmmodule/kmmmodule.go: ubuntuCMNameMapper).
+    system, version, *_ = [*str(info.get("osImage", "")).lower().split(), "", ""]
+    tag = f"{system}-{'.'.join(version.split('.')[:2])}-{info.get('kernelVersion', '')}-{driver.get('version', '')}"
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -61,7 +64,7 @@ def _worker(config: Document, node: Document) -> Document:
             "containers": [
                 {
                     "name": "worker",
-                    "image": f"{image}:ubuntu-{kernel}-{driver.get('version', '')}",
+                    "image": f"{image}:{tag}",
                     "args": ["kmod", "load", "/etc/kmm-worker/config.yaml"],
                     # It loads a kernel module.
                     "securityContext": {"capabilities": {"add": ["SYS_MODULE"]}},

@@ -4,13 +4,18 @@ from collections.abc import Sequence
 from typing import Final
 
 from rehearsal.operators.amd import kernel_module
-from rehearsal.operators.amd.daemon_sets import daemon_sets, driven
+from rehearsal.operators.amd.daemon_sets import READY_LABEL, daemon_sets, driven
 from rehearsal.operators.plan import Document, Plan, Snapshot, labels_of, owned
 from rehearsal.operators.workloads import available, counts
 
 WATCHED: Final = ("Node", "Pod", "DaemonSet", "Deployment", "DeviceConfig")
 _OPERATOR: Final = {"app.kubernetes.io/component": "amd-gpu", "control-plane": "controller-manager"}
 _KMM: Final = {"app.kubernetes.io/component": "kmm", "control-plane": "controller"}
+_FINALIZER: Final = "amd.node.kubernetes.io/deviceconfig-finalizer"
+"""Of a DeviceConfig, which stays until the operator has cleaned up after it (ROCm/gpu-operator v1.5.1,
+internal/controllers/device_config_reconciler.go)."""
+_DRIVER_LABEL: Final = "gpu.operator.amd.com/{namespace}.{name}.driver"
+"""Of the nodes of a DeviceConfig that asks for a driver: the driver's type (the same release, internal/utils.go)."""
 _PARTS: Final = {"devicePlugin": "device-plugin", "metricsExporter": "metrics-exporter"}
 
 
@@ -22,9 +27,15 @@ def reconcile(snapshot: Snapshot, *, now: str) -> Plan:
     plan = Plan()
     if not _runs(snapshot, _OPERATOR):
         return plan
+    deleted = [one for one in snapshot.of("DeviceConfig") if "deletionTimestamp" in one["metadata"]]
+    for config in deleted:
+        _clean_up(plan, config, snapshot)
     configs = [one for one in snapshot.of("DeviceConfig") if "deletionTimestamp" not in one["metadata"]]
     for config in configs:
         nodes = _nodes(config, snapshot)
+        finalizers = config["metadata"].get("finalizers") or []
+        if _FINALIZER not in finalizers:
+            plan.finalizers.append((config, [*finalizers, _FINALIZER]))
         if mistake := _mistake(config, nodes, configs, snapshot):
             plan.set_status(config, _status(config, snapshot, nodes, mistake, now))
             continue
@@ -32,10 +43,30 @@ def reconcile(snapshot: Snapshot, *, now: str) -> Plan:
         plan.include(documents, snapshot)
         names = {document["metadata"]["name"] for document in documents}
         plan.deletions.extend(_others(config, names, snapshot))
+        driver = config["spec"].get("driver") or {}
+        if driver.get("enable"):
+            for node in nodes:
+                plan.label(node, {_named(_DRIVER_LABEL, config): driver.get("driverType", "container")})
         if driven(config) and _runs(snapshot, _KMM):
             kernel_module.load(plan, snapshot, config, nodes)
         plan.set_status(config, _status(config, snapshot, nodes, None, now))
     return plan
+
+
+def _clean_up(plan: Plan, config: Document, snapshot: Snapshot) -> None:
+    """Take away what a DeviceConfig that is deleted has made, and then let it go."""
+    left = _others(config, set(), snapshot)
+    plan.deletions.extend(left)
+    labels = (_named(_DRIVER_LABEL, config), _named(READY_LABEL, config))
+    for node in snapshot.of("Node"):
+        plan.label(node, {label: None for label in labels if label in labels_of(node)})
+    finalizers = config["metadata"].get("finalizers") or []
+    if not left and _FINALIZER in finalizers:
+        plan.finalizers.append((config, [name for name in finalizers if name != _FINALIZER]))
+
+
+def _named(label: str, config: Document) -> str:
+    return label.format(namespace=config["metadata"]["namespace"], name=config["metadata"]["name"])
 
 
 def _runs(snapshot: Snapshot, labels: dict[str, str]) -> bool:

@@ -57,5 +57,19 @@ def test_the_sriov_device_plugin_of_a_pools_own_policy_is_found_under_the_pools_
     assert f"daemonset/{name}" in text
 
 
+def test_the_device_plugin_of_a_pools_own_policy_is_found_by_its_owner_if_its_name_ends_in_a_hash() -> None:
+    plugin = daemon_set("rdma-shared-dp-ds-7f3a9c1e")
+    plugin["metadata"]["ownerReferences"] = [{"kind": "NicNodePolicy", "name": "ndh100"}]
+    view = View(
+        nodes=[node("n0", **{"rdma/shared_ib": "0"}), node("n1")],
+        jobs=[job()],
+        daemon_sets=[plugin],
+        config_maps=[config_map("rdma-devices-ndh100", "configList", {"resourceName": "shared_ib"})],
+    )
+    text = said(JOB, view)
+    assert "offers no rdma/shared_ib on n0" in text
+    assert "daemonset/rdma-shared-dp-ds-7f3a9c1e" in text
+
+
 def test_a_pool_without_a_device_plugin_is_not_asked_for_one() -> None:
     assert "device plugin" not in said(JOB, View(nodes=[bare("n0")], jobs=[job()]), [POOL.changed(mode="driver-only")])

@@ -12,6 +12,7 @@ from .conftest import Cluster
 Document = dict[str, Any]
 NAMESPACE = "kube-amd-gpu"
 LABEL = {"feature.node.kubernetes.io/amd-vgpu": "true"}
+DRIVER = "gpu.operator.amd.com/kube-amd-gpu.nda.driver"
 READY = "kmm.node.kubernetes.io/kube-amd-gpu.nda.ready"
 OPERATOR = {"app.kubernetes.io/component": "amd-gpu", "control-plane": "controller-manager"}
 KMM = {"app.kubernetes.io/component": "kmm", "control-plane": "controller"}
@@ -46,7 +47,9 @@ def amds() -> Cluster:
     """A cluster with AMD's operator and a node of its GPUs."""
     cluster = Cluster()
     cluster.operator("amd-gpu-operator-controller-manager", OPERATOR)
-    cluster.node("a")["metadata"]["labels"].update(LABEL)
+    node = cluster.node("a")
+    node["metadata"]["labels"].update(LABEL)
+    node["status"]["nodeInfo"] |= {"osImage": "Ubuntu 24.04.3 LTS", "kernelVersion": "6.8.0-1030-azure"}
     cluster.node("n", gpu=True)
     return cluster
 
@@ -95,7 +98,7 @@ def test_the_driver_is_loaded_by_a_pod_on_each_node_and_then_plugin_and_exporter
     assert READY not in str(reconcile(amds).node_labels)
     amds.objects["Pod"]["kmm-worker-a-nda"]["status"] = {"containerStatuses": [{"ready": True}]}
     loaded = reconcile(amds)
-    assert loaded.node_labels == {"a": {READY: ""}}
+    assert loaded.node_labels == {"a": {READY: ""}}, "the driver's type is there already"
     amds.obey(loaded)
     amds.objects["Node"]["a"]["metadata"]["labels"][READY] = ""
     assert [pod["metadata"]["name"] for pod in reconcile(amds).deletions] == ["kmm-worker-a-nda"]
@@ -112,4 +115,34 @@ def test_after_a_reboot_the_driver_is_loaded_anew(amds: Cluster) -> None:
     node["status"]["nodeInfo"]["bootID"] = "second"
     plan = reconcile(amds)
     assert [document["kind"] for document in plan.objects].count("Pod") == 1
-    assert plan.node_labels == {"a": {READY: None}}
+    assert plan.node_labels == {"a": {DRIVER: "container", READY: None}}
+
+
+def test_the_drivers_image_is_tagged_by_system_kernel_and_version(amds: Cluster) -> None:
+    amds.operator("amd-gpu-operator-kmm-controller", KMM)
+    config(amds, driver=True)["spec"]["driver"] |= {"image": "mine.azurecr.io/amdgpu", "version": "30.20.1"}
+    (worker,) = [document for document in reconcile(amds).objects if document["kind"] == "Pod"]
+    assert worker["spec"]["containers"][0]["image"] == "mine.azurecr.io/amdgpu:ubuntu-24.04-6.8.0-1030-azure-30.20.1"
+
+
+def test_a_device_config_stays_until_the_operator_has_cleaned_up_after_it(amds: Cluster) -> None:
+    made = config(amds, driver=True)
+    node = amds.objects["Node"]["a"]
+    plan = reconcile(amds)
+    assert plan.finalizers == [(made, ["amd.node.kubernetes.io/deviceconfig-finalizer"])]
+    made["metadata"] |= {"finalizers": plan.finalizers[0][1], "deletionTimestamp": "2026-01-01T00:11:00Z", "uid": "u"}
+    node["metadata"]["labels"] |= {DRIVER: "container", READY: ""}
+    amds.add(
+        {
+            "kind": "DaemonSet",
+            "metadata": {"name": "nda-device-plugin", "namespace": NAMESPACE, "ownerReferences": [{"uid": "u"}]},
+        }
+    )
+    cleaning = reconcile(amds)
+    assert [found["metadata"]["name"] for found in cleaning.deletions] == ["nda-device-plugin"]
+    assert cleaning.node_labels == {"a": {DRIVER: None, READY: None}}
+    assert cleaning.finalizers == []
+    amds.objects["DaemonSet"].clear()
+    assert reconcile(amds).finalizers == [(made, [])]
+    amds.objects["Deployment"].clear()
+    assert reconcile(amds).finalizers == [], "an operator that is gone lets nothing go"
