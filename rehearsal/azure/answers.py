@@ -21,10 +21,13 @@ _PROPERTY_KIND: Final = {
 }
 
 
-def read_inputs(record: Record, inputs: Properties, state: Properties) -> Properties:
-    """The inputs that a read gives: those of the program, with what Azure has changed since (azure-native, Read)."""
+def read_inputs(kind: Kind, record: Record, inputs: Properties, state: Properties) -> Properties:
+    """The inputs that a read gives: those of the program, with what Azure has changed since. Of a resource that no
+    program has, as at an import, all that Azure shows and that could be asked for (azure-native, provider.go, Read).
+    """
     if not inputs:
-        return record.inputs
+        path = {name: value for name, value in record.inputs.items() if name in kind.parameters}
+        return {**path, **{name: value for name, value in record.outputs.items() if name in kind.input_names}}
     changed = {key for key in inputs if key in record.outputs and record.outputs[key] != state.get(key)}
     return {key: record.outputs[key] if key in changed else value for key, value in inputs.items()}
 

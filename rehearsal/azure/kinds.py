@@ -97,6 +97,11 @@ class Kind:
         return self.parameters[-1]
 
     @property
+    def input_names(self) -> frozenset[str]:
+        """The properties that azure-native's class of arguments has."""
+        return frozenset(pulumi_types.input_type_py_to_pulumi_names(self.arguments).values())
+
+    @property
     def output_names(self) -> frozenset[str]:
         """The properties that azure-native's resource class has."""
         return frozenset(pulumi_types.resource_py_to_pulumi_names(self.resource).values())

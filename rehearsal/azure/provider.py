@@ -148,7 +148,7 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
         record = self._call(context, lambda: find(self._cloud, kind, request.id), kind.pulumi_type)
         if record is None:
             return provider_pb2.ReadResponse()
-        inputs = to_struct(read_inputs(record, from_struct(request.inputs), from_struct(request.properties)))
+        inputs = to_struct(read_inputs(kind, record, from_struct(request.inputs), from_struct(request.properties)))
         return provider_pb2.ReadResponse(id=record.id, properties=self._outputs(record), inputs=inputs)
 
     def Delete(self, request: Any, context: grpc.ServicerContext) -> Any:

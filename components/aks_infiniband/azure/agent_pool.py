@@ -103,7 +103,7 @@ def make_agent_pool(
     more: further arguments of the AgentPool, and node_labels and node_taints in place of the pool's.
     """
     number = count if machines.autoscale is None else _followed_count(pool.name, count, args, parent)
-    arguments = {**_arguments(pool, args, machines), "count": number, **more}
+    arguments = {**arguments_of(pool, args, machines), "count": number, **more}
     return containerservice.AgentPool(
         name,
         agent_pool_name=pool.name,
@@ -145,7 +145,8 @@ def new_system_hook(name: str) -> pulumi.ResourceHook:
     return pulumi.ResourceHook(f"{name}-new-system", tell, pulumi.ResourceHookOptions(on_dry_run=True))
 
 
-def _arguments(pool: Pool | OrdinaryPool, args: NodePoolArgs, machines: Machines) -> dict[str, Any]:
+def arguments_of(pool: Pool | OrdinaryPool, args: NodePoolArgs, machines: Machines) -> dict[str, Any]:
+    """The arguments of an AgentPool that pools of both kinds have, without the count."""
     bounds, asked = machines.autoscale, sent(machines)
     return {
         "mode": containerservice.AgentPoolMode.USER,

@@ -2,7 +2,7 @@
 argument of a component, the input in other languages, its text, its bounds, and Azure's name for it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
@@ -36,10 +36,18 @@ class Sent:
     argument: str
     made: Callable[[Any], Any] | None = None
     """What is made of the value; None: the value itself."""
+    read: Callable[[Any], Any] | None = None
+    """The value again, from what Azure has of it; None: Azure has the value itself."""
+    moves: bool = False
+    """Whether Azure, or a person, changes it while the pool lives: it is no description of a pool that is there."""
 
 
 def _snapshot(identifier: str) -> dict[str, str]:
     return {"source_resource_id": identifier}
+
+
+def _of_snapshot(found: Mapping[str, Any]) -> str | None:
+    return found.get("sourceResourceId")
 
 
 class Autoscale(Section):
@@ -59,7 +67,7 @@ class Machines(Section):
     labels: Annotated[OwnLabels, Sent("node_labels")] = Field(default_factory=dict)
     """Further node labels."""
     kubernetes_version: Annotated[
-        Annotated[str, rules.version, AfterValidator(rules.kubernetes_version)] | None, Sent("orchestrator_version")
+        Annotated[str, rules.version, AfterValidator(rules.kubernetes_version)] | None, Sent("orchestrator_version", moves=True)
     ] = None
     """Version of its nodes while it is behind the cluster's, by three minor versions at most. `aks-infiniband upgrade`
     writes and removes it. Default: the cluster's."""
@@ -75,7 +83,9 @@ class Machines(Section):
     """GB of the OS disk. Default: Azure's for the size. A change replaces the pool."""
     os_disk_type: Annotated[OsDiskType | None, Sent("os_disk_type")] = None
     """Where the OS disk lies. Default: Azure chooses by the size. A change replaces the pool."""
-    node_image_snapshot_id: Annotated[Annotated[str, rules.snapshot_id] | None, Sent("creation_data", _snapshot)] = None
+    node_image_snapshot_id: Annotated[
+        Annotated[str, rules.snapshot_id] | None, Sent("creation_data", _snapshot, _of_snapshot)
+    ] = None
     """A node pool snapshot whose node image the pool gets. A change reimages the nodes, one after the other. Default:
     the newest image of the OS SKU."""
     capacity_reservation_group_id: Annotated[

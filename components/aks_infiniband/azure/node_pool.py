@@ -71,8 +71,7 @@ class InfinibandNodePool(pulumi.ComponentResource):
 
     def __init__(self, name: str, *, args: InfinibandNodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:InfinibandNodePool", name, None, opts)
-        pool, labels = args.pool, args.machines.labels
-        driver = gpu_driver(pool.size, pool.gpu_driver)
+        pool = args.pool
         made = make_agent_pool(
             name,
             pool,
@@ -81,15 +80,23 @@ class InfinibandNodePool(pulumi.ComponentResource):
             count=pool.node_count if args.begin is None else args.begin,
             parent=self,
             opts=opts,
-            vm_size=pool.size.name,
-            gpu_profile=driver and containerservice.GPUProfileArgs(driver=driver),
-            node_labels={**labels, **owner_labels(pool.gpu_driver, pool.size, pool.size.name)} or None,
-            # Upgrades make room instead of surging: a spare machine of these sizes is seldom within quota.
-            upgrade_settings=containerservice.AgentPoolUpgradeSettingsArgs(max_surge="0", max_unavailable="1"),
+            **of_infiniband(pool, args.machines),
         )
         self.node_selector = agent_pool_label(pool.name)
-        self.ready = ready(made, pool.name, driver)
+        self.ready = ready(made, pool.name, gpu_driver(pool.size, pool.gpu_driver))
         self.register_outputs({"nodeSelector": self.node_selector})
+
+
+def of_infiniband(pool: Pool, machines: Machines) -> dict[str, Any]:
+    """The further arguments of an AgentPool with InfiniBand."""
+    driver = gpu_driver(pool.size, pool.gpu_driver)
+    return {
+        "vm_size": pool.size.name,
+        "gpu_profile": driver and containerservice.GPUProfileArgs(driver=driver),
+        "node_labels": {**machines.labels, **owner_labels(pool.gpu_driver, pool.size, pool.size.name)} or None,
+        # Upgrades make room instead of surging: a spare machine of these sizes is seldom within quota.
+        "upgrade_settings": containerservice.AgentPoolUpgradeSettingsArgs(max_surge="0", max_unavailable="1"),
+    }
 
 
 def gpu_driver(size: MachineSize, owner: GpuDriver) -> containerservice.GPUDriver | None:
@@ -136,20 +143,22 @@ class OrdinaryNodePool(pulumi.ComponentResource):
             count=pool.count,
             parent=self,
             opts=opts,
-            vm_size=pool.vm_size,
-            **_differences(pool),
+            **of_ordinary(pool),
         )
         self.node_selector = agent_pool_label(pool.name)
         self.ready = ready(made, pool.name, None)
         self.register_outputs({"nodeSelector": self.node_selector})
 
 
-def _differences(pool: OrdinaryPool) -> dict[str, Any]:
-    """Labels, taints and priority. A machine with GPUs keeps the driver that AKS gives it, and the GPU Operator off."""
+def of_ordinary(pool: OrdinaryPool) -> dict[str, Any]:
+    """The further arguments of an AgentPool without InfiniBand. A machine with GPUs keeps the driver that AKS gives it,
+    and the GPU Operator off.
+    """
     labels = {**pool.labels, **owner_labels("none", None, pool.vm_size)}
     if pool.priority == "Regular":
-        return {"node_labels": labels or None}
+        return {"vm_size": pool.vm_size, "node_labels": labels or None}
     return {
+        "vm_size": pool.vm_size,
         "node_labels": {**labels, SPOT: "spot"},
         "node_taints": [*pool.taints, f"{SPOT}=spot:NoSchedule"],
         "scale_set_priority": containerservice.ScaleSetPriority.SPOT,

@@ -10,6 +10,7 @@ import pulumi_kubernetes as kubernetes
 from aks_infiniband.observability import definitions
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.stack import beforehand
+from aks_infiniband.stack.adopted_pools import AdoptedPools
 from aks_infiniband.stack.azure_cluster import AzureCluster, AzureClusterArgs
 from aks_infiniband.stack.pool_outputs import pod_templates
 from aks_infiniband.stack.rdma_software import RdmaSoftware, RdmaSoftwareArgs
@@ -42,6 +43,7 @@ class RdmaCluster(pulumi.ComponentResource):
         super().__init__("aks-infiniband:index:RdmaCluster", name, None, opts)
         cluster = args.stack.cluster
         made: AzureCluster | None = None
+        adopted: AdoptedPools | None = None
         if isinstance(cluster, AzureClusterArgs):
             made = AzureCluster(name, args=cluster, opts=child_options(self, opts))
             self.cluster_name, self.kubeconfig = made.cluster.cluster_name, made.cluster.kubeconfig
@@ -50,9 +52,11 @@ class RdmaCluster(pulumi.ComponentResource):
             self.cluster_name = pulumi.Output.from_input(cluster.context)
             self.kubeconfig = pulumi.Output.secret(cluster.kubeconfig)
             identifier = cluster.cluster_identifier
+            if args.stack.adopted is not None:
+                adopted = AdoptedPools(name, args=args.stack.adopted, opts=child_options(self, opts))
         # All that lives in a cluster that is made goes with it; one that others keep is cleared piece by piece.
         deleted_with = made.cluster.managed_cluster if made else None
-        pools_ready = made.pools_ready if made else {}
+        pools_ready = next((pools.pools_ready for pools in (made, adopted) if pools), {})
         kubeconfig, watched = self.kubeconfig, args.stack.settings.observability
         if watched is not None:  # looked at first, because everything in the cluster waits for the provider
             prometheus = watched.prometheus

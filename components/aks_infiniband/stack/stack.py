@@ -39,6 +39,7 @@ from aks_infiniband.operators.nic_policy import (
 from aks_infiniband.operators.release import OperatorArgs
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.resources.registry import Registry
+from aks_infiniband.stack.adopted_pools import AdoptedPoolsArgs
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband.stack.operators import Operator, Operators
 from aks_infiniband.stack.revalidation import revalidate_when
@@ -155,6 +156,22 @@ class Stack:
             pools=[(pool.facts if pool.infiniband else pool.given, pool.given) for pool in self.reading.pools],
             feature=FeatureRegistrationArgs(location=location, waits=settings.readiness, tags=tags) if gated else None,
             alerts_in=settings.observability.workspace_id if settings.observability else None,
+        )
+
+    @cached_property
+    def adopted(self) -> AdoptedPoolsArgs | None:
+        """The node pools of an existing cluster which the stack has taken over; None if it has taken over none."""
+        aks = self.settings.existing_cluster and self.settings.existing_cluster.aks
+        if not aks:
+            return None
+        return AdoptedPoolsArgs(
+            resource_group=aks.resource_group,
+            cluster_name=aks.name,
+            pools=[
+                (pool.facts if pool.infiniband else pool.given, pool.given, pool.adopted)
+                for pool in self.reading.pools
+                if pool.adopted
+            ],
         )
 
     @cached_property

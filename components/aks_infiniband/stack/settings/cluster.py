@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from aks_infiniband.azure.arguments import Cluster
+from aks_infiniband.azure.arguments import Cluster, Tags
 from aks_infiniband.facts import rules
 from aks_infiniband.facts.pool import LARGEST_PLACEMENT_GROUP, PLACEMENT_GROUP_LIMIT
 from aks_infiniband.facts.rules import Labels, Text
@@ -29,6 +29,34 @@ class ClusterSettings(Cluster):
     """Whether pools are created, changed and deleted side by side or one at a time."""
 
 
+class AdoptedPool(Section):
+    """A node pool that the stack has taken over: what Azure has of it beside the keys of the pool. `aks-infiniband
+    adopt` writes it. A change of a subnet replaces the pool, which Pulumi refuses, because the pool is protected.
+    """
+
+    subnet_id: Annotated[str, rules.subnet_id] | None = None
+    """The nodes' subnet. Default: the cluster is in the network that AKS made for it."""
+    pod_subnet_id: Annotated[str, rules.subnet_id] | None = None
+    """The pods' subnet. Default: the overlay."""
+    tags: Tags = Field(default_factory=dict)
+    """Tags of the pool and its machines."""
+
+
+class ExistingAks(Section):
+    """The AKS cluster that an existing cluster is, and those of its node pools that the stack has taken over.
+
+    Pulumi changes these pools as it changes pools that it has made. It neither creates nor deletes one: a pool comes
+    into the stack by `pulumi import` alone, and is protected.
+    """
+
+    resource_group: Annotated[str, rules.resource_group_name]
+    """Resource group of the cluster."""
+    name: Annotated[str, rules.resource_name]
+    """Name of the cluster in Azure."""
+    node_pools: dict[Annotated[str, rules.pool_name], AdoptedPool] = Field(min_length=1)
+    """The node pools that are taken over, by their name under aks-infiniband:pools."""
+
+
 class ExistingClusterSettings(Section):
     """A cluster that somebody else made and keeps: AKS, Cluster API on Azure, any other. No Azure resource is made."""
 
@@ -39,3 +67,6 @@ class ExistingClusterSettings(Section):
     system_node_selector: Labels = Field(default_factory=dict)
     """Labels of the nodes that carry the operators. Default: any node that is not of an InfiniBand pool
     below."""
+    aks: ExistingAks | None = None
+    """The cluster in Azure, if the stack has taken over some of its node pools. Default: the stack has taken over none,
+    and knows nodes by their labels."""

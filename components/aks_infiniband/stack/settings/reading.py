@@ -14,9 +14,9 @@ from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.described import described
 from aks_infiniband.facts.catalog.machine import MachineSize, OsSku
 from aks_infiniband.facts.kubernetes import minor_of
-from aks_infiniband.facts.pool import LARGEST_PLACEMENT_GROUP, Pool, PoolProperties
+from aks_infiniband.facts.pool import LARGEST_PLACEMENT_GROUP, Pool, PoolProperties, agent_pool_label
 from aks_infiniband.handwritten.section import HOLE, Unreadable
-from aks_infiniband.stack.settings.cluster import ClusterSettings
+from aks_infiniband.stack.settings.cluster import AdoptedPool, ClusterSettings
 from aks_infiniband.stack.settings.mistakes import Mistake, Path, wrong
 from aks_infiniband.stack.settings.model import Settings
 from aks_infiniband.stack.settings.pools import PoolSettings
@@ -47,6 +47,16 @@ class PoolReading:
     @property
     def infiniband(self) -> bool:
         return self.given.infiniband
+
+    @property
+    def adopted(self) -> AdoptedPool | None:
+        """What Azure has of a pool that was taken over; None for any other."""
+        return self.stack.adopted.get(self.name)
+
+    @property
+    def known_by(self) -> Mapping[str, str]:
+        """The labels by which its nodes are known in an existing cluster."""
+        return self.node_selector or (agent_pool_label(self.given.name) if self.adopted else {})
 
     @property
     def most_nodes(self) -> int:
@@ -157,6 +167,15 @@ class Reading:
     def in_existing(self) -> bool:
         """Whether the pools are in a cluster that exists: not where the stack file wrongly has one made beside it."""
         return not self.in_azure and self.settings.cluster is None
+
+    @cached_property
+    def adopted(self) -> Mapping[str, AdoptedPool]:
+        """The pools of an existing cluster that were taken over, by name."""
+        try:
+            aks = self.settings.existing_cluster and self.settings.existing_cluster.aks
+            return aks.node_pools if aks else {}
+        except Unreadable:
+            return {}
 
     @property
     def cluster(self) -> ClusterSettings:

@@ -136,32 +136,40 @@ def _ordinary(pool: PoolReading) -> Iterator[Mistake]:
 
 def _node_selector(pool: PoolReading) -> Iterator[Mistake]:
     given, path = pool.node_selector, pool.path("nodeSelector")
-    if pool.stack.in_existing and not given:
+    if pool.stack.in_existing and not given and not pool.adopted:
         reason = (
             "is missing; in an existing cluster it must give the labels that the pool's nodes, and no others, carry"
         )
         yield wrong(path, None, reason)
+    if pool.adopted and given:
+        reason = "is for pools that others keep; existingCluster.aks.nodePools names this one: leave it out"
+        yield wrong(path, given, reason)
     if pool.stack.in_azure and pool.stack.settings.cluster is not None and given:
         reason = "is for pools of an existing cluster; the nodes of this one are told by their agent pool: leave it out"
         yield wrong(path, given, reason)
 
 
 def _listed(pool: PoolReading) -> Iterator[Mistake]:
-    if pool.stack.in_existing and not pool.infiniband:
+    if pool.stack.in_existing and not pool.infiniband and not pool.adopted:
         reason = "must be true in an existing cluster: its pools without InfiniBand are not listed"
         yield wrong(pool.path("infiniband"), False, reason)
 
 
 def _azure_only(pool: PoolReading) -> Iterator[Mistake]:
-    if pool.stack.in_existing:
+    if pool.stack.in_existing and not pool.adopted:
         for key, value in pool.given.given(*IN_AZURE_ONLY):
-            reason = "is for pools that are made in Azure, and this one is in an existing cluster: leave it out"
+            reason = (
+                "is for pools that are made in Azure, and this one is in an existing cluster: leave it out, or take the "
+                "pool over (docs/existing-cluster.md)"
+            )
             yield wrong(pool.path(key), value, reason)
 
 
 def _kept_off(pool: PoolReading) -> Iterator[Mistake]:
     """Nodes that somebody else labels, and that the GPU Operator of another pool would take for its own."""
-    if not pool.stack.in_existing or not pool.infiniband or pool.node_selector.get(GPU_OPERATOR_OFF) == "false":
+    if not pool.stack.in_existing or not pool.infiniband or pool.adopted:
+        return
+    if pool.node_selector.get(GPU_OPERATOR_OFF) == "false":
         return
     facts = pool.facts
     owners = {owner for _, owner in known(pool.stack.pools, lambda other: other.facts.gpu_driver)}
@@ -174,7 +182,7 @@ def _kept_off(pool: PoolReading) -> Iterator[Mistake]:
 
 
 def _selectors(reading: Reading) -> Iterator[Mistake]:
-    selectors = known(reading.pools, lambda pool: pool.node_selector) if reading.in_existing else []
+    selectors = known(reading.pools, lambda pool: pool.known_by) if reading.in_existing else []
     for (pool, first), (other, second) in combinations(selectors, 2):
         if first and second and not _apart(first, second):
             reason = (
@@ -184,12 +192,20 @@ def _selectors(reading: Reading) -> Iterator[Mistake]:
             yield wrong(other.path("nodeSelector"), second, reason)
 
 
+def _adopted(reading: Reading) -> Iterator[Mistake]:
+    names = [name for _, name in known(reading.pools, lambda pool: pool.given.name)]
+    for name in reading.adopted:
+        if name not in names:
+            path = ("existingCluster", "aks", "nodePools", name)
+            yield wrong(path, None, f"is no pool of aks-infiniband:pools, which are {', '.join(names) or 'none'}")
+
+
 def _apart(first: Mapping[str, str], second: Mapping[str, str]) -> bool:
     """Whether no node can carry both: a label has one value."""
     return any(key in second and second[key] != value for key, value in first.items())
 
 
-STACK = (_most, _some_infiniband, _unique_names, _selectors)
+STACK = (_most, _some_infiniband, _unique_names, _selectors, _adopted)
 POOL = (
     *(
         _system,
