@@ -67,3 +67,12 @@ def json_file(file: str | Path) -> Any:
     """The JSON document of a file; - is standard input. Raises CommandError."""
     with named(name_of(file)):
         return json_document(content_of(file))
+
+
+def write_new(file: Path, text: str) -> None:
+    """Write a file that is not there yet. Raises CommandError for one that is."""
+    try:
+        with file.open("x", encoding="utf-8") as opened:
+            opened.write(text)
+    except FileExistsError as error:
+        raise CommandError(f"{file} is there already: name another stack, or move it away") from error

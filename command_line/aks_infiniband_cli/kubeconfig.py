@@ -43,6 +43,11 @@ def kubeconfig_of(given: argparse.Namespace) -> "KubeconfigFile":
         raise CommandError(f"{error}; {named_by}") from error
 
 
+def kubeconfig_path(given: argparse.Namespace) -> str:
+    """The path of the kubeconfig that was named, as it was written."""
+    return _named(given.kubeconfig)[0]
+
+
 def _is_there(path: str) -> bool:
     try:
         return Path(path).expanduser().is_file()

@@ -9,6 +9,7 @@ from typing import Final
 
 from aks_infiniband.terminal import unforeseen
 
+from aks_infiniband_cli.adopt.command import ADOPT
 from aks_infiniband_cli.bad_machines.evidence.command import EVIDENCE
 from aks_infiniband_cli.bad_machines.replace.command import REPLACE
 from aks_infiniband_cli.choose.command import INIT
@@ -24,6 +25,7 @@ from aks_infiniband_cli.workload.command import WORKLOAD
 
 COMMANDS: Final[tuple[Command, ...]] = (
     INIT,
+    ADOPT,
     PREFLIGHT,
     DOCTOR,
     VALIDATE,

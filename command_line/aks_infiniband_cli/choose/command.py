@@ -19,6 +19,7 @@ from aks_infiniband_cli.choose.decision import decide, usual_size
 from aks_infiniband_cli.choose.page import document_of, shown, text_of
 from aks_infiniband_cli.choose.stack_file import stack_file
 from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, CommandError, at_work, stack_name
+from aks_infiniband_cli.documents import write_new
 
 _MOST_GPUS: Final = 16
 """Of one machine."""
@@ -83,7 +84,7 @@ def run(given: argparse.Namespace) -> Answer:
     file = None
     if decision.mode is not None:
         file = given.folder / f"Pulumi.{given.stack}.yaml"
-        _write(file, stack_file(decision, answers, stack=given.stack, project=_project(given.folder)))
+        write_new(file, stack_file(decision, answers, stack=given.stack, project=_project(given.folder)))
     document = {**document_of(decision, answers.region), "file": str(file) if file else None}
     next_step = f"Written: {file}. {_rehearse(given.folder, given.stack)}"
     if file is None:
@@ -185,14 +186,6 @@ def _positive(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text) or not 1 <= int(text) <= most:
         raise argparse.ArgumentTypeError(f"{text!r} must be a whole number from 1 to {most:,}")
     return int(text)
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        with file.open("x", encoding="utf-8") as opened:
-            opened.write(text)
-    except FileExistsError as error:
-        raise CommandError(f"{file} is there already: name another --stack, or move it away") from error
 
 
 INIT: Final = Command(

@@ -5,7 +5,7 @@ import re
 from typing import Any, Final
 
 import yaml
-from aks_infiniband.facts.azure_names import LONGEST_NODE_GROUP, node_group
+from aks_infiniband.facts.azure_names import LONGEST_NODE_GROUP, node_group, pool_name_of
 from aks_infiniband.facts.kubernetes import RELEASES, minor_of
 from aks_infiniband.facts.pool import agent_pool_label
 
@@ -33,7 +33,7 @@ def stack_file(decision: Decision, answers: Answers, *, stack: str, project: str
     """
     if decision.mode is None or decision.size is None:
         raise CommandError("there is no stack file without InfiniBand")
-    pool: dict[str, Any] = {"name": pool_name(decision.size.series), "vmSize": decision.size.name}
+    pool: dict[str, Any] = {"name": pool_name_of(decision.size.series), "vmSize": decision.size.name}
     pool["count"] = decision.count
     if decision.gpu_driver is not None:
         pool["gpuDriver"] = decision.gpu_driver
@@ -65,12 +65,6 @@ def stack_file(decision: Decision, answers: Answers, *, stack: str, project: str
     config["aks-infiniband:validation"] = {"mode": "enforce"}
     text = yaml.safe_dump({"config": config}, sort_keys=False)
     return "\n".join([_SCHEMA, *(f"# {note}" for note in notes), text])
-
-
-def pool_name(series: str) -> str:
-    """A pool's name from the family's, without its version: 12 lower-case letters and digits at most, as AKS takes."""
-    family = re.sub(r"_v\d+$", "", series).lower()
-    return "".join(letter for letter in family if letter.isalnum())[:12]
 
 
 def cluster_name(stack: str, project: str, region: str) -> str | None:

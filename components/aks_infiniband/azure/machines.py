@@ -67,7 +67,8 @@ class Machines(Section):
     labels: Annotated[OwnLabels, Sent("node_labels")] = Field(default_factory=dict)
     """Further node labels."""
     kubernetes_version: Annotated[
-        Annotated[str, rules.version, AfterValidator(rules.kubernetes_version)] | None, Sent("orchestrator_version", moves=True)
+        Annotated[str, rules.version, AfterValidator(rules.kubernetes_version)] | None,
+        Sent("orchestrator_version", moves=True),
     ] = None
     """Version of its nodes while it is behind the cluster's, by three minor versions at most. `aks-infiniband upgrade`
     writes and removes it. Default: the cluster's."""

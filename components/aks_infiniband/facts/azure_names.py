@@ -66,6 +66,12 @@ def has_rdma(name: str) -> bool:
     return found is None or "r" in found[4]
 
 
+def pool_name_of(series: str) -> str:
+    """A pool's name from the family's, without its version: 12 lower-case letters and digits at most, as AKS takes."""
+    family = re.sub(r"_v\d+$", "", series).lower()
+    return "".join(letter for letter in family if letter.isalnum())[:12]
+
+
 def too_small_for_the_system(name: str) -> bool:
     """Whether a size is one that AKS takes no system pool of: below 4 vCPUs, or burstable."""
     found = _NAME.fullmatch(name)

@@ -64,7 +64,10 @@ class AdoptedPools(pulumi.ComponentResource):
     def __init__(self, name: str, *, args: AdoptedPoolsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         keeping = pulumi.ResourceOptions(transformations=[_kept(f"{name}-adopted", args)])
         super().__init__(
-            "aks-infiniband:index:AdoptedPools", name, None, pulumi.ResourceOptions.merge(opts, keeping) if opts else keeping
+            "aks-infiniband:index:AdoptedPools",
+            name,
+            None,
+            pulumi.ResourceOptions.merge(opts, keeping) if opts else keeping,
         )
         pools = make_pools(
             {asked.name: _maker(f"{name}-{asked.name}", args.of(asked.name)) for _, asked, _ in args.pools},

@@ -1,0 +1,58 @@
+"""An AKS cluster of others and its node pools, as Azure shows them; only reads."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from aks_infiniband.azure.read_back import flat
+from azure.core.exceptions import AzureError, ResourceNotFoundError
+from azure.mgmt.containerservice import ContainerServiceClient
+
+from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.preflight.azure import chosen_subscription, endpoint_of, login, of_all
+from aks_infiniband_cli.preflight.azure_errors import remedy_of, words_of
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AksFound:
+    """The cluster."""
+
+    subscription: str
+    resource_group: str
+    name: str
+    node_group: str
+    """In which AKS keeps the machines."""
+    pools: Mapping[str, Mapping[str, Any]]
+    """The properties of each node pool, by name, as `read_back.flat` gives them; and its `id`."""
+
+
+def read_aks(subscription: str | None, endpoint: str | None, group: str, name: str) -> AksFound:
+    """The cluster and its pools. Raises CommandError with Azure's words."""
+    chosen = chosen_subscription(subscription, {})
+    client = ContainerServiceClient(**of_all(login(), endpoint or endpoint_of({})), subscription_id=chosen)
+    with _in_words(group, name):
+        cluster = client.managed_clusters.get(group, name)
+        names = [str(pool.name) for pool in client.agent_pools.list(group, name)]
+        pools = {pool: _answer(client, group, name, pool) for pool in names}
+    return AksFound(
+        subscription=chosen, resource_group=group, name=name, node_group=str(cluster.node_resource_group), pools=pools
+    )
+
+
+def _answer(client: ContainerServiceClient, group: str, name: str, pool: str) -> dict[str, Any]:
+    """Azure's own words, not the client's: it knows no property that is newer than it is."""
+    answer = client.agent_pools.get(
+        group, name, pool, cls=lambda response, _found, _headers: response.http_response.json()
+    )
+    return {**flat(answer), "id": answer["id"]}
+
+
+@contextmanager
+def _in_words(group: str, name: str) -> Iterator[None]:
+    try:
+        yield
+    except ResourceNotFoundError as error:
+        raise CommandError(f"cluster {name} of resource group {group} is not there: {words_of(error)}") from error
+    except AzureError as error:
+        raise CommandError(f"cluster {name} cannot be read: {words_of(error)}; {remedy_of(error)}") from error

@@ -1,0 +1,252 @@
+"""From a cluster, and the node pools that Azure shows, to a stack's configuration that the program's own loader takes."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from aks_infiniband.azure import read_back
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.catalog.machine import GpuDriver
+from aks_infiniband.stack.settings.mistakes import SettingsError
+from aks_infiniband.stack.stack import Stack
+
+from aks_infiniband_cli.adopt.fits import Fit, fit
+from aks_infiniband_cli.adopt.found import Found, Left, NodesOfPool
+from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.stack_file import SUBSCRIPTION
+
+Load = Callable[[Mapping[str, Any]], Stack]
+_POOL: Final = re.compile(r"aks-infiniband:pools\[(\d+)\]")
+_ADOPTED: Final = re.compile(r"aks-infiniband:existingCluster\.aks\.nodePools\.([a-z0-9]+)")
+_GPU: Final = "nvidia.com/gpu"
+_THEIRS: Final = "its nodes are only used"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AksPlace:
+    """The AKS cluster that was named."""
+
+    subscription: str
+    resource_group: str
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PoolThere:
+    """One pool that is to be described."""
+
+    nodes: NodesOfPool | None
+    """None for a pool without InfiniBand."""
+    azure: Mapping[str, Any] | None = None
+    """Azure's properties of it, if it is to be taken over."""
+
+    @property
+    def name(self) -> str:
+        """Of the pool."""
+        return self.nodes.name if self.nodes else str((self.azure or {})["name"])
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TakenOver:
+    """A node pool that becomes the stack's."""
+
+    name: str
+    id: str
+    infiniband: bool
+    changes: Sequence[str]
+    """What the first update changes in place, and why."""
+    stays: Sequence[str]
+    """Properties for which a stack file has no key: they stay as they are."""
+
+
+@dataclass(kw_only=True)
+class Description:
+    """A stack that describes a cluster."""
+
+    configuration: dict[str, Any] = field(default_factory=dict)
+    stack: Stack | None = None
+    """What the loader makes of it; None if there is nothing to describe."""
+    taken: list[TakenOver] = field(default_factory=list)
+    left: list[Left] = field(default_factory=list)
+
+
+def describe(
+    found: Found, pools: Sequence[PoolThere], *, kubeconfig: Mapping[str, str], aks: AksPlace | None, load: Load
+) -> Description:
+    """The description. Whatever the loader or Azure would refuse of a pool is left to others, and then out.
+
+    kubeconfig: the section's keys that reach the cluster. Raises CommandError for what is wrong with the whole.
+    """
+    made, todo = Description(), list(pools)
+    while todo:
+        if refused := [pool for pool in todo if (why := _why_not_described(pool, found)) and _leave(made, pool, why)]:
+            todo = [pool for pool in todo if pool not in refused]
+            continue
+        made.configuration = _configuration(found, todo, kubeconfig, aks)
+        try:
+            made.stack = load(made.configuration)
+        except SettingsError as error:
+            todo = _without_mistakes(made, todo, error)
+            continue
+        kept = [_keeping(made, pool) for pool in todo]
+        if kept == todo:
+            break
+        todo, made.taken = kept, []
+    if not todo:
+        made.stack = None
+    return made
+
+
+def _leave(made: Description, pool: PoolThere, why: str) -> bool:
+    made.left.append(Left(what=f"pool {pool.name}", why=why))
+    return True
+
+
+def _why_not_described(pool: PoolThere, found: Found) -> str | None:
+    if pool.nodes and pool.nodes.offers_hcas and not found.policies:
+        return (
+            "something offers its HCAs, and no policy of the Network Operator says what: a second device plugin would "
+            "hand them out twice. Remove the first, and aks-infiniband installs its own"
+        )
+    return None
+
+
+def why_not_taken_over(azure: Mapping[str, Any]) -> str | None:
+    """Why a node pool stays with others, whatever its cluster has; None if it need not."""
+    if azure.get("mode") != "User":
+        return f"it is a {str(azure.get('mode')).lower()} pool, which the cluster itself needs: {_THEIRS}"
+    if azure.get("provisioningState") != "Succeeded":
+        return f"it is {azure.get('provisioningState')} in Azure, and must be Succeeded: {_THEIRS}"
+    return None
+
+
+def _configuration(
+    found: Found, pools: Sequence[PoolThere], kubeconfig: Mapping[str, str], aks: AksPlace | None
+) -> dict[str, Any]:
+    existing: dict[str, Any] = dict(kubeconfig)
+    taken = [pool.azure for pool in pools if pool.azure]
+    configuration: dict[str, Any] = {}
+    if aks and taken:
+        configuration[SUBSCRIPTION] = aks.subscription
+        node_pools = {str(pool["name"]): _beside(pool) for pool in taken}
+        existing["aks"] = {"resourceGroup": aks.resource_group, "name": aks.name, "nodePools": node_pools}
+    fits = {pool.name: _fit(pool, found) for pool in pools}
+    keys = [_keys(pool, fits[pool.name]) for pool in pools]
+    network, gpus = _operators(found, pools, [each for each in fits.values() if each])
+    for each, own in zip(keys, fits.values(), strict=True):
+        if own and own.mode != network.get("mode"):
+            each["mode"] = own.mode
+        if own and own.nic_driver != network.get("driver", SIZES[each["vmSize"]].default_nic_driver):
+            each["nicDriver"] = own.nic_driver
+    return {
+        **configuration,
+        "aks-infiniband:existingCluster": existing,
+        "aks-infiniband:pools": keys,
+        **({"aks-infiniband:networkOperator": network} if network else {}),
+        **({"aks-infiniband:gpuOperator": gpus} if gpus else {}),
+        "aks-infiniband:validation": {"mode": "enforce"},
+    }
+
+
+def _operators(found: Found, pools: Sequence[PoolThere], fits: Sequence[Fit]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The sections of both operators."""
+    network: dict[str, Any] = {"existing": True} if found.policies else {}
+    if fits:
+        network["mode"] = fits[0].mode
+    if any(pool.nodes and not pool.nodes.of_aks for pool in pools):
+        network["nodePreparation"] = True
+    gpus = found.gpu_policy is not None and any(each.gpu_driver != "none" for each in fits)
+    return network, {"existing": True} if gpus else {}
+
+
+def _keys(pool: PoolThere, fits: Fit | None) -> dict[str, Any]:
+    if pool.azure:
+        keys = read_back.keys_of(pool.azure)
+    else:
+        assert pool.nodes
+        keys = pool.nodes.keys()
+    return {**keys, **(fits.keys(SIZES[keys["vmSize"]]) if fits else {"infiniband": False})}
+
+
+def _fit(pool: PoolThere, found: Found) -> Fit | None:
+    if pool.nodes is None:
+        return None
+    keys = {**pool.nodes.keys(), **(read_back.keys_of(pool.azure) if pool.azure else {})}
+    return fit(keys, found, _owners(pool, found)) if keys["vmSize"] in SIZES else None
+
+
+def _owners(pool: PoolThere, found: Found) -> list[GpuDriver]:
+    """Who can own the driver of the GPUs, the likeliest first. What others offer is left to them."""
+    assert pool.nodes
+    size = SIZES[pool.nodes.vm_size]
+    gpus = size.accelerator
+    if gpus is None or gpus.vendor != "nvidia":
+        return [size.default_gpu_driver]
+    if found.gpu_policy is None and pool.nodes.offers(_GPU):
+        return ["none"]
+    by_aks = pool.azure and ((pool.azure.get("gpuProfile") or {}).get("driver") == "Install")
+    owners = [owner for owner in size.gpu_driver_owners if owner != "none"]
+    if by_aks is not None:
+        owners = [owner for owner in owners if (owner == "aks") == by_aks]
+    if found.gpu_policy is None:
+        owners = owners[:1]
+    return owners or ["none"]
+
+
+def _beside(azure: Mapping[str, Any]) -> dict[str, Any]:
+    """What Azure has of a pool beside the keys of a pool: an entry of existingCluster.aks.nodePools."""
+    found = {
+        "subnetId": azure.get("vnetSubnetID"),
+        "podSubnetId": azure.get("podSubnetID"),
+        "tags": azure.get("tags"),
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def _without_mistakes(made: Description, pools: Sequence[PoolThere], error: SettingsError) -> list[PoolThere]:
+    """The pools that are left: one that the loader refuses is left to others, and one of others is left out."""
+    reasons: dict[str, list[str]] = {}
+    for mistake in error.mistakes:
+        index, name = _POOL.match(mistake.key), _ADOPTED.match(mistake.key)
+        if not index and not name:
+            raise CommandError(f"the cluster cannot be described: {mistake}") from error
+        which = pools[int(index[1])].name if index else name[1] if name else ""
+        reasons.setdefault(which, []).append(str(mistake))
+    remaining = []
+    for pool in pools:
+        if pool.name not in reasons:
+            remaining.append(pool)
+            continue
+        why = "; ".join(reasons[pool.name])
+        given_up = pool.azure is not None and pool.nodes is not None
+        _leave(made, pool, f"{why}{f': {_THEIRS}' if given_up else ''}")
+        if given_up:
+            remaining.append(replace(pool, azure=None))
+    return remaining
+
+
+def _keeping(made: Description, pool: PoolThere) -> PoolThere:
+    """The pool, as it was if an update would not replace it in Azure, and else as others' pool."""
+    if pool.azure is None:
+        return pool
+    assert made.stack
+    assert made.stack.adopted
+    args = made.stack.adopted.of(pool.name)
+    wanted = read_back.asked(args)
+    differences = list(read_back.differences(pool.azure, wanted))
+    replacing = [str(each) for each in differences if each.replaces]
+    if replacing:
+        _leave(made, pool, f"Pulumi would replace it, because it cannot change {'; '.join(replacing)}: {_THEIRS}")
+        return replace(pool, azure=None)
+    moving = [name for name in read_back.MOVING if pool.azure.get(name) and name not in wanted]
+    made.taken.append(
+        TakenOver(
+            name=pool.name,
+            id=str(pool.azure["id"]),
+            infiniband=pool.nodes is not None,
+            changes=[*map(str, differences), *(f"{name} is no longer asked for: others change it" for name in moving)],
+            stays=list(read_back.beyond(pool.azure, wanted)),
+        )
+    )
+    return pool
