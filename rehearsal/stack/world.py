@@ -20,7 +20,8 @@ def prepare(run: RunFolder, config: Mapping[str, Any], *, faults: Path | None, c
             machine_faults.write(cluster.root, wanted)
     existing = f"{stack_file.NAMESPACE}:existingCluster" in config
     if existing:
-        existing_nodes.register(run.root, run.kubeconfig, config)
+        if not pending.has_cluster(run.azure / "state.json"):  # a managed cluster has its nodes from Azure
+            existing_nodes.register(run.root, run.kubeconfig, config)
         others_gpu_operator.register(run.kubeconfig, config, charts)
     if existing or pending.has_cluster(run.azure / "state.json"):
         for cluster in run.clusters():

@@ -24,7 +24,7 @@ class AksFound:
     node_group: str
     """In which AKS keeps the machines."""
     pools: Mapping[str, Mapping[str, Any]]
-    """The properties of each node pool, by name, as `read_back.flat` gives them; and its `id`."""
+    """The properties of each node pool, by name, as `read_back.flat` gives them."""
 
 
 def read_aks(subscription: str | None, endpoint: str | None, group: str, name: str) -> AksFound:
@@ -45,7 +45,7 @@ def _answer(client: ContainerServiceClient, group: str, name: str, pool: str) ->
     answer = client.agent_pools.get(
         group, name, pool, cls=lambda response, _found, _headers: response.http_response.json()
     )
-    return {**flat(answer), "id": answer["id"]}
+    return flat(answer)
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """The command adopt: its flags, what it writes, and what it says."""
 
 import argparse
-import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -127,7 +126,7 @@ def _wanted(
 
 def _path(path: str) -> str:
     """The kubeconfig as a stack file names it, from wherever that is."""
-    return path if path.startswith("~") else os.path.abspath(path)
+    return path if path.startswith("~") else str(Path(path).absolute())
 
 
 def _written(given: argparse.Namespace, made: "Description", context: str) -> list[Path]:

@@ -1,4 +1,4 @@
-"""From a cluster, and the node pools that Azure shows, to a stack's configuration that the program's own loader takes."""
+"""From a cluster, and the node pools that Azure shows, to a stack's configuration that the program's loader takes."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -186,7 +186,7 @@ def _owners(pool: PoolThere, found: Found) -> list[GpuDriver]:
     if found.gpu_policy is None and pool.nodes.offers(_GPU):
         return ["none"]
     by_aks = pool.azure and ((pool.azure.get("gpuProfile") or {}).get("driver") == "Install")
-    owners = [owner for owner in size.gpu_driver_owners if owner != "none"]
+    owners: list[GpuDriver] = [owner for owner in size.gpu_driver_owners if owner != "none"]
     if by_aks is not None:
         owners = [owner for owner in owners if (owner == "aks") == by_aks]
     if found.gpu_policy is None:
@@ -246,7 +246,7 @@ def _keeping(made: Description, pool: PoolThere) -> PoolThere:
             id=str(pool.azure["id"]),
             infiniband=pool.nodes is not None,
             changes=[*map(str, differences), *(f"{name} is no longer asked for: others change it" for name in moving)],
-            stays=list(read_back.beyond(pool.azure, wanted)),
+            stays=list(read_back.beyond(pool.azure, args)),
         )
     )
     return pool

@@ -1,5 +1,5 @@
-"""What mode and drivers a pool has, as far as the operators' policies tell: whatever the library finds the least to lack
-with. It judges as `pulumi up` does.
+"""What mode and drivers a pool has, as far as the operators' policies tell: those with which the library finds the
+least lacking. It judges as `pulumi up` does.
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,7 +57,7 @@ def fit(keys: Mapping[str, Any], found: Found, owners: Sequence[GpuDriver]) -> F
         key=lambda each: _lacking(Pool(**shared, mode=each[0], nic_driver=each[1], gpu_driver="none"), found),
     )
     directs: list[GpuDirect | None] = (
-        [None, size.accelerator.dma_buf and "dmabuf" or "nvidia-peermem"] if size.accelerator else [None]
+        [None, (size.accelerator.dma_buf and "dmabuf") or "nvidia-peermem"] if size.accelerator else [None]
     )
     gpu_driver, gpu_direct = min(
         product(owners, directs),

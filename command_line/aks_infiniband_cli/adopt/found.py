@@ -106,7 +106,9 @@ def pools_in(nodes: Sequence[Object]) -> tuple[list[NodesOfPool], list[Left]]:
             name = agent_pool or pool_name_of(SIZES[size].series)
             pools.append(NodesOfPool(name=name, vm_size=size, selector=selector, nodes=members))
         elif size.startswith("Standard_N") and has_rdma(size):
-            why = "the catalogue does not know the size: describe it under aks-infiniband:sizes, and write the pool by hand"
+            why = (
+                "the catalogue does not know the size: describe it under aks-infiniband:sizes, and write the pool there"
+            )
             left.append(Left(what=what, why=why))
         elif not size:
             left.append(
@@ -126,8 +128,8 @@ def require_nodes_in(group: str, subscription: str, name: str, pools: Sequence[N
             if not provider.casefold().startswith(wanted):
                 raise CommandError(
                     f"node {node['metadata']['name']} is no machine of cluster {name}, whose machines are in resource "
-                    f"group {group} of subscription {subscription}; it is {provider or 'of no provider'}. The kubeconfig "
-                    "and --cluster must name the same cluster"
+                    f"group {group} of subscription {subscription}; it is {provider or 'of no provider'}. The "
+                    "kubeconfig and --cluster must name the same cluster"
                 )
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 import pulumi
 from pulumi import _types as pulumi_types
 from pulumi_azure_native import containerservice
+from pydantic.alias_generators import to_camel
 
 from aks_infiniband.azure.agent_pool import REPLACED_BY, arguments_of
 from aks_infiniband.azure.machines import OrdinaryPool, Sent
@@ -26,7 +27,7 @@ MOVING: Final = ("orchestratorVersion", "powerState")
 """Properties that people change while a pool lives, by an upgrade or a stop. Who sends them as they were, undoes that.
 """
 _SHOWN: Final = (
-    *("name", "count", "eTag", "provisioningState", "status", "currentOrchestratorVersion", "nodeImageVersion"),
+    *("id", "name", "count", "eTag", "provisioningState", "status", "currentOrchestratorVersion", "nodeImageVersion"),
     *MOVING,
 )
 """What Azure shows of every pool (AKS REST API 2025-09-01, Agent Pools), and what moves."""
@@ -73,8 +74,8 @@ class Difference:
 
 
 def flat(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """The properties of a pool, from Azure's answer to a GET."""
-    return {**(answer.get("properties") or {}), "name": answer["name"]}
+    """The properties of a pool, with its name and ID, from Azure's answer to a GET."""
+    return {**(answer.get("properties") or {}), "name": answer["name"], "id": answer["id"]}
 
 
 def keys_of(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,7 +120,18 @@ def _arguments(args: NodePoolArguments) -> dict[str, Any]:
     else:
         arguments = {**arguments_of(args.pool, args, args.pool), **of_ordinary(args.pool)}
     names = pulumi_types.input_type_py_to_pulumi_names(containerservice.AgentPoolArgs)
-    return {names[name]: value for name, value in arguments.items()}
+    return {names[name]: _worded(name, value) for name, value in arguments.items()}
+
+
+def _worded(argument: str, value: Any) -> Any:
+    """With the keys of a mapping that the table makes as Azure writes them; the SDK does so when it sends them."""
+    made = [
+        marker.argument
+        for field in OrdinaryPool.model_fields.values()
+        for marker in field.metadata
+        if isinstance(marker, Sent) and marker.made
+    ]
+    return {to_camel(key): part for key, part in value.items()} if value and argument in made else value
 
 
 def differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[Difference]:
@@ -129,10 +141,11 @@ def differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator
             yield Difference(name=name, found=found.get(name), asked=value)
 
 
-def beyond(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[str]:
+def beyond(found: Mapping[str, Any], args: NodePoolArguments) -> Iterator[str]:
     """The properties for which a stack file has no key, with their values."""
+    known = _arguments(args)
     for name, value in found.items():
-        if name not in wanted and name not in _SHOWN and not _is_akss(value, _AKSS_OWN.get(name)):
+        if name not in known and name not in _SHOWN and not _is_akss(value, _AKSS_OWN.get(name)):
             yield f"{name}: {_shown(value)}"
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import pulumi
 
@@ -41,7 +41,7 @@ class AdoptedPoolsArgs:
         """The arguments of one pool's component. Raises KeyError for a pool that is not taken over."""
         found = {asked.name: (pool, asked, kept) for pool, asked, kept in self.pools}
         pool, asked, kept = found[name]
-        place = {
+        place: dict[str, Any] = {
             "resource_group_name": self.resource_group,
             "cluster_name": self.cluster_name,
             "subnet_id": kept.subnet_id,
@@ -92,9 +92,10 @@ def _kept(name: str, args: AdoptedPoolsArgs) -> pulumi.ResourceTransformation:
     def refuse(hook: pulumi.ResourceHookArgs) -> None:
         pool = (hook.new_inputs or {}).get("agentPoolName")
         raise NotImportedError(
-            f"node pool {pool} of cluster {args.cluster_name} is not in the state of this stack, and no pool is made in "
-            "a cluster that others keep. If the pool is there: pulumi import --file, with the file that `aks-infiniband "
-            f"adopt` has written; else remove {pool} from existingCluster.aks.nodePools (docs/existing-cluster.md)"
+            f"node pool {pool} of cluster {args.cluster_name} is not in the state of this stack, and no pool is made "
+            "in a cluster that others keep. If the pool is there: pulumi import --file, with the file that "
+            f"`aks-infiniband adopt` has written; else remove {pool} from existingCluster.aks.nodePools "
+            "(docs/existing-cluster.md)"
         )
 
     hook = pulumi.ResourceHook(name, refuse, pulumi.ResourceHookOptions(on_dry_run=True))
@@ -105,7 +106,7 @@ def _kept(name: str, args: AdoptedPoolsArgs) -> pulumi.ResourceTransformation:
         kept = pulumi.ResourceOptions(
             protect=True,
             hooks=pulumi.ResourceHookBinding(before_create=[hook]),
-            ignore_changes=left_alone(args.of(made.props["agent_pool_name"])),
+            ignore_changes=left_alone(args.of(str(made.props["agent_pool_name"]))),
         )
         return pulumi.ResourceTransformationResult(made.props, pulumi.ResourceOptions.merge(made.opts, kept))
 

@@ -159,8 +159,8 @@ def _azure_only(pool: PoolReading) -> Iterator[Mistake]:
     if pool.stack.in_existing and not pool.adopted:
         for key, value in pool.given.given(*IN_AZURE_ONLY):
             reason = (
-                "is for pools that are made in Azure, and this one is in an existing cluster: leave it out, or take the "
-                "pool over (docs/existing-cluster.md)"
+                "is for pools that are made in Azure, and this one is in an existing cluster: leave it out, or take "
+                "the pool over (docs/existing-cluster.md)"
             )
             yield wrong(pool.path(key), value, reason)
 
