@@ -166,12 +166,15 @@ class Engine:
             # The engine passes over a plugin folder that is a link, but not over links in it.
             for file in plugins.glob("*/*"):
                 (self.plugins / file.parent.name).mkdir(exist_ok=True)
-                (self.plugins / file.parent.name / file.name).symlink_to(file)
+                link = self.plugins / file.parent.name / file.name
+                if not link.is_symlink():  # another stack has made it
+                    link.symlink_to(file)
             # Where this is no folder, the engine keeps no log of its own, which is a third of its work.
             (self.folder / "home" / "logs").touch()
             passphrase = self.folder / "passphrase"
-            passphrase.touch(mode=0o600)
-            passphrase.write_text(secrets.token_urlsafe())
+            if not passphrase.exists():
+                passphrase.touch(mode=0o600)
+                passphrase.write_text(secrets.token_urlsafe())
             name = read_project(self.project).name
             (init / "Pulumi.yaml").write_text(yaml.safe_dump({"name": name, "runtime": "python"}))
             self.output_of(["stack", "init", self.stack, "--cwd", str(init)])

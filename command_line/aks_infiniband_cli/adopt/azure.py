@@ -33,7 +33,7 @@ def read_aks(subscription: str | None, endpoint: str | None, group: str, name: s
     client = ContainerServiceClient(**of_all(login(), endpoint or endpoint_of({})), subscription_id=chosen)
     with _in_words(group, name):
         cluster = client.managed_clusters.get(group, name)
-        names = [str(pool.name) for pool in client.agent_pools.list(group, name)]
+        names = [str(pool.name) for pool in cluster.agent_pool_profiles or ()]
         pools = {pool: _answer(client, group, name, pool) for pool in names}
     return AksFound(
         subscription=chosen, resource_group=group, name=name, node_group=str(cluster.node_resource_group), pools=pools

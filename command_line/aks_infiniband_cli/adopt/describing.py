@@ -134,10 +134,11 @@ def _configuration(
     fits = {pool.name: _fit(pool, found) for pool in pools}
     keys = [_keys(pool, fits[pool.name]) for pool in pools]
     network, gpus = _operators(found, pools, [each for each in fits.values() if each])
-    for each, own in zip(keys, fits.values(), strict=True):
-        if own and own.mode != network.get("mode"):
+    for pool, each in zip(pools, keys, strict=True):
+        own = fits[pool.name]
+        if pool.nodes and own and own.mode != network["mode"]:
             each["mode"] = own.mode
-        if own and own.nic_driver != network.get("driver", SIZES[each["vmSize"]].default_nic_driver):
+        if pool.nodes and own and own.nic_driver != SIZES[pool.nodes.vm_size].default_nic_driver:
             each["nicDriver"] = own.nic_driver
     return {
         **configuration,
@@ -166,14 +167,15 @@ def _keys(pool: PoolThere, fits: Fit | None) -> dict[str, Any]:
     else:
         assert pool.nodes
         keys = pool.nodes.keys()
-    return {**keys, **(fits.keys(SIZES[keys["vmSize"]]) if fits else {"infiniband": False})}
+    return {**keys, **(fits.keys(SIZES[pool.nodes.vm_size]) if pool.nodes and fits else {"infiniband": False})}
 
 
 def _fit(pool: PoolThere, found: Found) -> Fit | None:
     if pool.nodes is None:
         return None
     keys = {**pool.nodes.keys(), **(read_back.keys_of(pool.azure) if pool.azure else {})}
-    return fit(keys, found, _owners(pool, found)) if keys["vmSize"] in SIZES else None
+    # Azure gives a size back as it was asked for, in whatever case; a node says what it is.
+    return fit({**keys, "vmSize": pool.nodes.vm_size}, found, _owners(pool, found))
 
 
 def _owners(pool: PoolThere, found: Found) -> list[GpuDriver]:
