@@ -13,6 +13,7 @@ NAVIGATION: Final = {
     "Begin": ["docs/tutorial", "docs/how-it-works", "docs/README"],
     "Deploy a cluster": [
         "docs/init",
+        "docs/existing-cluster",
         "docs/preflight",
         "docs/workloads",
         "docs/dra",

@@ -8,6 +8,7 @@ from pulumi.runtime.proto import provider_pb2, status_pb2
 from rehearsal.azure.difference import Change
 from rehearsal.azure.errors import NotSimulatedError
 from rehearsal.azure.kinds import Kind
+from rehearsal.azure.naming import parse_id
 from rehearsal.azure.store import Record
 from rehearsal.azure.wire import UNKNOWN, Properties
 
@@ -26,7 +27,8 @@ def read_inputs(kind: Kind, record: Record, inputs: Properties, state: Propertie
     program has, as at an import, all that Azure shows and that could be asked for (azure-native, provider.go, Read).
     """
     if not inputs:
-        path = {name: value for name, value in record.inputs.items() if name in kind.parameters}
+        found = parse_id(kind.path, record.id) or {}
+        path = {name: value for name, value in found.items() if name in kind.parameters}
         return {**path, **{name: value for name, value in record.outputs.items() if name in kind.input_names}}
     changed = {key for key in inputs if key in record.outputs and record.outputs[key] != state.get(key)}
     return {key: record.outputs[key] if key in changed else value for key, value in inputs.items()}

@@ -29,6 +29,6 @@ def in_shell(script: str, folder: Path | None = None, *, seconds: float = 180) -
     return done.stdout
 
 
-def shell(rehearsal: Rehearsal, script: str, *, folder: Path) -> str:
+def shell(rehearsal: Rehearsal, script: str, *, folder: Path, seconds: float = 180) -> str:
     """The same in a rehearsal, after the line that `make rehearse KEEP=1` prints."""
-    return in_shell(f". {shlex.quote(str(write_activation(rehearsal)))}\n{script}", folder)
+    return in_shell(f". {shlex.quote(str(write_activation(rehearsal)))}\n{script}", folder, seconds=seconds)

@@ -18,7 +18,7 @@ _SCHEMA: Final = "# yaml-language-server: $schema=docs/settings.schema.json"
 def stack_text(configuration: Mapping[str, Any], *, cluster: str) -> str:
     """The text of the stack file. cluster: what it describes, in words."""
     notes = [
-        f"{cluster}, as it was found by `aks-infiniband adopt`.",
+        f"{cluster}, as the command `adopt` has found it.",
         "What others made stays theirs; docs/existing-cluster.md says what is whose.",
     ]
     text = yaml.safe_dump({"config": dict(configuration)}, sort_keys=False, width=1000)

@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, Final
 
 from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.facts.catalog.machine import GpuDirect, GpuDriver, MachineSize, Mode, NicDriver
+from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize, Mode, NicDriver
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.operators.existing_gpu_operator import unsuitable
 from aks_infiniband.operators.existing_network_operator import Judge
@@ -28,15 +28,15 @@ class Fit:
     mode: Mode
     nic_driver: NicDriver
     gpu_driver: GpuDriver
-    gpu_direct: GpuDirect | None
-    """None for the default."""
+    auto_gpu_direct: bool
+    """Whether gpuDirect is auto; else it is the default."""
 
     def keys(self, size: MachineSize) -> dict[str, Any]:
         """The keys of the stack file's pool, but for mode and NIC driver. What is the default is left out."""
         found: dict[str, Any] = {}
         if self.gpu_driver != size.default_gpu_driver:
             found["gpuDriver"] = self.gpu_driver
-        if self.gpu_direct:
+        if self.auto_gpu_direct:
             found["gpuDirect"] = "auto"
         return found
 
@@ -56,16 +56,14 @@ def fit(keys: Mapping[str, Any], found: Found, owners: Sequence[GpuDriver]) -> F
         product(_modes(found), drivers if found.policies else drivers[:1]),
         key=lambda each: _lacking(Pool(**shared, mode=each[0], nic_driver=each[1], gpu_driver="none"), found),
     )
-    directs: list[GpuDirect | None] = (
-        [None, (size.accelerator.dma_buf and "dmabuf") or "nvidia-peermem"] if size.accelerator else [None]
-    )
-    gpu_driver, gpu_direct = min(
-        product(owners, directs),
+    ways: tuple[dict[str, Any], ...] = ({}, {"gpu_direct": "auto"}) if size.accelerator else ({},)
+    gpu_driver, way = min(
+        product(owners, ways),
         key=lambda each: _unsuitable(
-            Pool(**shared, mode=mode, nic_driver=nic_driver, gpu_driver=each[0], gpu_direct=each[1]), found
+            Pool(**shared, mode=mode, nic_driver=nic_driver, gpu_driver=each[0], **each[1]), found
         ),
     )
-    return Fit(mode=mode, nic_driver=nic_driver, gpu_driver=gpu_driver, gpu_direct=gpu_direct)
+    return Fit(mode=mode, nic_driver=nic_driver, gpu_driver=gpu_driver, auto_gpu_direct=bool(way))
 
 
 def _modes(found: Found) -> tuple[Mode, ...]:

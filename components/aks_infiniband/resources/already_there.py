@@ -177,7 +177,7 @@ class Whose:
         place = named.name if named.kind == "Namespace" else named.namespace
         setting = _INSTEAD.get(place) or _INSTEAD.get(named.api_version.rpartition("/")[0])
         instead = (
-            f"set {setting}: true, which uses what is there and installs nothing"
+            f"set {setting}: true, which uses what is there and installs nothing (docs/existing-cluster.md)"
             if setting is not None
             else "give the stack another cluster; or delete it, if nothing in the cluster needs it"
         )

@@ -94,7 +94,7 @@ def _kept(name: str, args: AdoptedPoolsArgs) -> pulumi.ResourceTransformation:
         raise NotImportedError(
             f"node pool {pool} of cluster {args.cluster_name} is not in the state of this stack, and no pool is made "
             "in a cluster that others keep. If the pool is there: pulumi import --file, with the file that "
-            f"`aks-infiniband adopt` has written; else remove {pool} from existingCluster.aks.nodePools "
+            f"`adopt` has written; else remove {pool} from existingCluster.aks.nodePools "
             "(docs/existing-cluster.md)"
         )
 

@@ -61,7 +61,7 @@ _Args = TypeVar("_Args", bound=OperatorArgs)
 _OF_FILES: Final = ("topologies", "cluster_name", "existing")
 _OPERATORS: Final = ("network", "gpu", "dra", "amd", "cert_manager")
 """The parts of a stack in which mistakes are found once files are read: its own, and its operators."""
-_OF_PARTS: Final = ("cluster", "policies", "networks", "revalidate_when")
+_OF_PARTS: Final = ("cluster", "adopted", "policies", "networks", "revalidate_when")
 """What is made of these and of settings without mistakes."""
 
 

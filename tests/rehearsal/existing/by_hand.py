@@ -3,19 +3,25 @@ and policy by `kubectl apply`.
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+import yaml
 from aks_infiniband.facts.releases import DEFAULT_RELEASE
 from aks_infiniband.resources.registry import SOURCES
 from lightkube.resources.core_v1 import Pod
 
+from rehearsal.azure.plugin import make_plugin_folder
+from rehearsal.azure.subscription import DEFAULT_FILE
 from rehearsal.control_plane import ENVIRONMENT_VARIABLE
 from rehearsal.stack.stand_in_charts import STAND_IN_CHARTS
+from tests.rehearsal.conftest import RehearseOurs
 from tests.rehearsal.engine_runs import engine_on, run
 from tests.rehearsal.shell import shell
 from tests.rehearsal.stacks.conftest import Stack
 
+_FEATURE: Final = "Microsoft.ContainerService/AKSInfinibandSupport"
 NAMESPACES: Final = ("network-operator", "gpu-operator")
 _TAINT: Final = {"key": "sku", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"}
 _VALUES: Final[dict[str, dict[str, Any]]] = {
@@ -104,6 +110,29 @@ def make(stack: Stack, folder: Path) -> None:
         f"kubectl wait {ready} nicclusterpolicy/nic-cluster-policy clusterpolicy/cluster-policy",
         folder=folder,
     )
+
+
+def make_in_azure(rehearse_ours: RehearseOurs, folder: Path, pools: Mapping[str, Any]) -> Stack:
+    """A data centre with an AKS cluster of others, these node pools, and what `make` makes in it. The feature was
+    registered before.
+
+    pools: by name, the arguments of their AgentPools.
+    """
+    file, subscription = folder / "subscription.yaml", yaml.safe_load(DEFAULT_FILE.read_text())
+    file.write_text(yaml.safe_dump({**subscription, "features": {**subscription["features"], _FEATURE: "Registered"}}))
+    stack = rehearse_ours("dev", subscription=file)
+    engine = engine_on(
+        Path(__file__).with_name("aks"),
+        folder=folder / "aks",
+        stack="theirs",
+        environment={ENVIRONMENT_VARIABLE: str(stack.rehearsal.run.root)},
+        config={"aks:pools": json.dumps(pools)},
+    )
+    make_plugin_folder(engine.plugins)
+    made = run(engine, "up")
+    assert made.succeeded, made.said
+    make(stack, folder)
+    return stack
 
 
 def pods(stack: Stack) -> dict[str, str]:

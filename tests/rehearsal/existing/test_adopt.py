@@ -2,17 +2,12 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 import yaml
 
-from rehearsal.azure.plugin import make_plugin_folder
-from rehearsal.control_plane import ENVIRONMENT_VARIABLE
-from rehearsal.engine.pulumi import Engine
 from tests.rehearsal.conftest import RehearseOurs
-from tests.rehearsal.engine_runs import engine_on, run
 from tests.rehearsal.existing import by_hand
 from tests.rehearsal.shell import shell
 from tests.rehearsal.stacks.conftest import Stack
@@ -30,32 +25,13 @@ TAKEN: Final[dict[str, Any]] = {
     "kubelet_config": {"cpu_manager_policy": "static"},
 }
 """With what the guide asks for, and with what a stack file has keys for and not."""
-NOT_TAKEN: Final[dict[str, Any]] = {"count": 2, "vm_size": "Standard_HB176rs_v4", "mode": "User"}
 ADOPT: Final = "aks-infiniband adopt lab --pool ndh100 --resource-group guide --cluster guide"
 
 
 @pytest.fixture(scope="module")
 def theirs(rehearse_ours: RehearseOurs, tmp_path_factory: pytest.TempPathFactory) -> Stack:
     """The data centre, in which others have made the cluster with one pool and both operators."""
-    stack = rehearse_ours("dev")
-    folder = tmp_path_factory.mktemp("by-hand")
-    made = run(azure_of_others(stack, folder, {"ndh100": TAKEN}), "up")
-    assert made.succeeded, made.said
-    by_hand.make(stack, folder)
-    return stack
-
-
-def azure_of_others(stack: Stack, folder: Path, pools: Any) -> Engine:
-    """The engine on what others have in Azure."""
-    engine = engine_on(
-        Path(__file__).with_name("aks"),
-        folder=folder / "aks",
-        stack="theirs",
-        environment={ENVIRONMENT_VARIABLE: str(stack.rehearsal.run.root)},
-        config={"aks:pools": json.dumps(pools)},
-    )
-    make_plugin_folder(engine.plugins)
-    return engine
+    return by_hand.make_in_azure(rehearse_ours, tmp_path_factory.mktemp("by-hand"), {"ndh100": TAKEN})
 
 
 @pytest.fixture(scope="module")

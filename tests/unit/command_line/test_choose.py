@@ -11,6 +11,7 @@ from typing import Any, get_args
 import pytest
 import yaml
 from aks_infiniband import SIZES, load
+from aks_infiniband.facts.azure_names import pool_name_of
 from aks_infiniband.facts.catalog.machine import GpuDriver
 from aks_infiniband.operators.gpu_operator import is_gpu_pool
 from aks_infiniband_cli.choose import command as command_room
@@ -18,7 +19,7 @@ from aks_infiniband_cli.choose.answers import Answers, Fabric, Workload
 from aks_infiniband_cli.choose.decision import decide
 from aks_infiniband_cli.choose.page import document_of, shown, text_of
 from aks_infiniband_cli.choose.prices import price_command, price_of
-from aks_infiniband_cli.choose.stack_file import KUBERNETES, pool_name, stack_file
+from aks_infiniband_cli.choose.stack_file import KUBERNETES, stack_file
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.main import main
 from rich.console import Console
@@ -151,7 +152,7 @@ def test_new_clusters_have_the_kubernetes_version_of_the_projects_own_stacks() -
 
 def test_pools_of_every_family_have_names_that_aks_takes() -> None:
     for size in SIZES.values():
-        assert 1 <= len(pool_name(size.series)) <= 12
+        assert 1 <= len(pool_name_of(size.series)) <= 12
 
 
 def test_the_price_is_that_of_all_machines_with_the_region_and_the_day_it_was_read(

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 import yaml
 from aks_infiniband import SIZES
-from aks_infiniband.facts.azure_names import REGIONS
+from aks_infiniband.facts.azure_names import REGIONS, pool_name_of
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
-from aks_infiniband_cli.choose.stack_file import pool_name
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.stack_file import configuration_of, stack_of
 
@@ -108,15 +107,15 @@ def wrong(metadata: Any) -> list[str]:
 def test_every_label_of_a_node_is_one_that_kubernetes_takes(name: str, region: str) -> None:
     group = f"MC_{name}_{name}_{region}"[:80]
     for size in SIZES.values():
-        pool = {**POOL, "name": pool_name(size.series)}
+        pool = {**POOL, "name": pool_name_of(size.series)}
         made = node(facts(pool=pool, size=size, size_name=size.name, node_group=group, location=region), 35, 0)
         assert wrong(made["metadata"]) == []
 
 
 def test_pools_are_named_after_their_family_as_the_examples_have_it(project: Path) -> None:
-    assert pool_name(SIZES["Standard_ND96isr_H100_v5"].series) == "ndh100"
-    assert pool_name(SIZES["Standard_HB176rs_v4"].series) == "hbv4"
-    assert pool_name(SIZES["Standard_ND96amsr_A100_v4"].series) == "ndma100"
+    assert pool_name_of(SIZES["Standard_ND96isr_H100_v5"].series) == "ndh100"
+    assert pool_name_of(SIZES["Standard_HB176rs_v4"].series) == "hbv4"
+    assert pool_name_of(SIZES["Standard_ND96amsr_A100_v4"].series) == "ndma100"
 
 
 @pytest.mark.parametrize("stack", ["a/b", "a" * 101, "", "-x", ".", ".."])

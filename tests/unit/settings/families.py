@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
+from aks_infiniband.facts.pool import agent_pool_label
 from aks_infiniband.handwritten.section import Follows
 from aks_infiniband.stack.settings.mistakes import model_in
 from aks_infiniband.stack.settings.model import Settings
@@ -23,6 +24,8 @@ from tests.unit.components.stack_files import changed, cluster, existing, pool
 Path = tuple[str | int, ...]
 LONG: Final = 1_000_000
 SECRET: Final = "s3cret"
+TAKEN: Final = "taken"
+"""A node pool that an existing cluster's stack has taken over."""
 FIGURE: Final = "rdma-write-bandwidth"
 OWN_SIZE: Final = "Standard_ND200isr_B300_v7"
 
@@ -96,14 +99,17 @@ def home(in_existing: bool) -> Any:
         "schedulerTopology": {"scheduler": "kueue"},
     }
     if in_existing:
-        return copy.deepcopy(existing(pool(nodeSelector={"pool": "a"}), **sections))
+        found = existing(pool(nodeSelector=agent_pool_label("a")), pool(name=TAKEN), **sections)
+        aks = {"resourceGroup": "g", "name": "c", "nodePools": {TAKEN: {}}}
+        section = {**found["aks-infiniband:existingCluster"], "aks": aks}
+        return copy.deepcopy({**found, "aks-infiniband:existingCluster": section})
     autoscaled = pool(autoscale={"minCount": 2, "maxCount": 4})
     return copy.deepcopy(changed(cluster=cluster(), pools=[autoscaled], **sections))
 
 
 def keys(model: type[BaseModel] = Settings, path: Path = ()) -> Iterator[Key]:
     """Every key of the settings, sections too."""
-    between: dict[str, Path] = {"pools": (0,), "sizes": (OWN_SIZE,), "thresholds": (FIGURE,)}
+    between: dict[str, Path] = {"pools": (0,), "sizes": (OWN_SIZE,), "thresholds": (FIGURE,), "nodePools": (TAKEN,)}
     for name, field in model.model_fields.items():
         key = field.alias or name
         none = field.default is None or isinstance(field.default_factory, Follows)

@@ -104,7 +104,9 @@ def settings(model: type[BaseModel] = Settings, place: Place = ()) -> Iterator[t
         if inner is None:
             yield model, name, here
         else:
-            yield from settings(inner, (*here, *(("*",) if here[-1] in ("pools", "sizes", "thresholds") else ())))
+            yield from settings(
+                inner, (*here, *(("*",) if here[-1] in ("pools", "sizes", "thresholds", "nodePools") else ()))
+            )
 
 
 def places(configuration: Configuration, place: Place) -> Iterator[Place]:

@@ -30,6 +30,7 @@ def answer(configuration: Any) -> str | None:
 
 
 TOLD_AT = {
+    "existingCluster.aks": "aks-infiniband:pools[1].nodeSelector is missing",
     "existingCluster.context": "aks-infiniband:existingCluster.kubeconfig",
     "readiness.timeoutSeconds": "must be less than timeoutSeconds",
     "validation.thresholds.rdma-write-bandwidth.fail": "must give warn or fail",

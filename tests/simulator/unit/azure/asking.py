@@ -187,6 +187,11 @@ class Azure:
         response = self.provider.Read(provider_pb2.ReadRequest(id=resource, urn=self.urn(kind, name)), self.call())
         return from_struct(response.properties)
 
+    def imported(self, kind: str, name: str, resource: str) -> Properties:
+        """The inputs that `pulumi import` gets."""
+        response = self.provider.Read(provider_pb2.ReadRequest(id=resource, urn=self.urn(kind, name)), self.call())
+        return from_struct(response.inputs)
+
     def invoke(self, function: str, **arguments: Any) -> Properties:
         request = provider_pb2.InvokeRequest(tok=f"azure-native:{function}", args=to_struct(arguments))
         return from_struct(getattr(self.provider.Invoke(request, self.call()), "return"))

@@ -46,6 +46,17 @@ def test_a_pool_is_one_node_per_machine(azure: Azure, cluster: Properties) -> No
     assert (pool["provisioningState"], pool["name"]) == ("Succeeded", "ndh100")
 
 
+def test_an_import_reads_all_that_azure_shows_and_that_could_be_asked_for(azure: Azure, cluster: Properties) -> None:
+    pool = azure.create(POOL, "ndh100", **pool_inputs(cluster))
+    inputs = azure.imported(POOL, "ndh100", pool["id"])
+    assert inputs["agentPoolName"] == "ndh100"
+    assert inputs["resourceName"] == cluster["name"]
+    assert inputs["orchestratorVersion"] == "1.35"
+    assert inputs["upgradeSettings"] == pool["upgradeSettings"]
+    assert inputs["scaleDownMode"] == "Delete"
+    assert not {"provisioningState", "nodeImageVersion", "eTag", "name"} & set(inputs)
+
+
 def test_without_the_feature_a_pool_comes_up_and_every_machine_has_its_own_fabric(
     azure: Azure, cluster: Properties
 ) -> None:

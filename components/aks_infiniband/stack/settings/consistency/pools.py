@@ -183,6 +183,8 @@ def _kept_off(pool: PoolReading) -> Iterator[Mistake]:
 
 def _selectors(reading: Reading) -> Iterator[Mistake]:
     selectors = known(reading.pools, lambda pool: pool.known_by) if reading.in_existing else []
+    # One that was taken over has no selector of its own to change.
+    selectors.sort(key=lambda each: each[0].adopted is None)
     for (pool, first), (other, second) in combinations(selectors, 2):
         if first and second and not _apart(first, second):
             reason = (
