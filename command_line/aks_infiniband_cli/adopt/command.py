@@ -62,17 +62,20 @@ def run(given: argparse.Namespace) -> Answer:
 
 
 def _read(file: "KubeconfigFile") -> "Found":
-    from aks_infiniband.operators import existing_gpu_operator, existing_network_operator  # noqa: PLC0415
+    from aks_infiniband.diagnosis.collect import nodes as read_nodes  # noqa: PLC0415
+    from aks_infiniband.operators import existing_gpu_operator, offered  # noqa: PLC0415
+    from aks_infiniband.operators.existing_policy import LOOK_SECONDS  # noqa: PLC0415
 
     from aks_infiniband_cli.adopt.found import Found  # noqa: PLC0415
 
-    policies, nodes, unread = existing_network_operator.look(file.kubeconfig)
-    gpu_policies, also_unread = existing_gpu_operator.look(file.kubeconfig)
-    if why := [*unread, *also_unread]:
+    seen, unread = offered.look(file.kubeconfig)
+    nodes, no_nodes = read_nodes(file.kubeconfig, limit_seconds=LOOK_SECONDS)
+    gpu_policies, no_policies = existing_gpu_operator.look(file.kubeconfig)
+    if why := [*no_nodes, *unread, *no_policies]:
         raise CommandError(f"the cluster does not tell what it has: {why[0]}")
     if not nodes:
         raise CommandError("the cluster has no nodes")
-    return Found(nodes=nodes, policies=policies, gpu_policies=gpu_policies)
+    return Found(nodes=nodes, seen=seen, gpu_policies=gpu_policies)
 
 
 def _described(

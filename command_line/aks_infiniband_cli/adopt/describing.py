@@ -1,7 +1,7 @@
 """From a cluster, and the node pools that Azure shows, to a stack's configuration that the program's loader takes."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ from aks_infiniband.facts.catalog.machine import GpuDriver
 from aks_infiniband.stack.settings.mistakes import SettingsError
 from aks_infiniband.stack.stack import Stack
 
-from aks_infiniband_cli.adopt.fits import Fit, fit
+from aks_infiniband_cli.adopt.fits import BY_OTHERS, Fit, fit, ways_of
 from aks_infiniband_cli.adopt.found import Found, Left, NodesOfPool
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.stack_file import SUBSCRIPTION
@@ -20,6 +20,9 @@ Load = Callable[[Mapping[str, Any]], Stack]
 _POOL: Final = re.compile(r"aks-infiniband:pools\[(\d+)\]")
 _ADOPTED: Final = re.compile(r"aks-infiniband:existingCluster\.aks\.nodePools\.([a-z0-9]+)")
 _GPU: Final = "nvidia.com/gpu"
+_IPOIB: Final = (
+    "mode ipoib is for the operator that this program installs: the networks stay, and pods that join them go on"
+)
 _THEIRS: Final = "its nodes are only used"
 
 
@@ -78,18 +81,16 @@ def describe(
 
     kubeconfig: the section's keys that reach the cluster. Raises CommandError for what is wrong with the whole.
     """
-    made, todo = Description(), list(pools)
+    made = Description()
+    todo = list(_describable(made, pools, found))
     while todo:
-        if refused := [pool for pool in todo if (why := _why_not_described(pool, found)) and _leave(made, pool, why)]:
-            todo = [pool for pool in todo if pool not in refused]
-            continue
         made.configuration = _configuration(found, todo, kubeconfig, aks)
         try:
             made.stack = load(made.configuration)
         except SettingsError as error:
             todo = _without_mistakes(made, todo, error)
             continue
-        kept = [_keeping(made, pool) for pool in todo]
+        kept = [each for pool in todo if (each := _keeping(made, pool))]
         if kept == todo:
             break
         todo, made.taken = kept, []
@@ -98,16 +99,29 @@ def describe(
     return made
 
 
-def _leave(made: Description, pool: PoolThere, why: str) -> bool:
+def _leave(made: Description, pool: PoolThere, why: str) -> None:
     made.left.append(Left(what=f"pool {pool.name}", why=why))
-    return True
+
+
+def _describable(made: Description, pools: Sequence[PoolThere], found: Found) -> Iterator[PoolThere]:
+    for pool in pools:
+        why = _why_not_described(pool, found)
+        if pool.nodes and any(way.networks for way in ways_of(pool.nodes, found)):
+            made.left.append(Left(what=f"IPoIB networks of pool {pool.name}", why=_IPOIB))
+        if why:
+            _leave(made, pool, why)
+        else:
+            yield pool
 
 
 def _why_not_described(pool: PoolThere, found: Found) -> str | None:
-    if pool.nodes and pool.nodes.offers_hcas and not found.policies:
+    hands_out = ways_of(pool.nodes, found) if pool.nodes else []
+    if hands_out and all(way.mode not in BY_OTHERS for way in hands_out):
+        return f"its HCAs are handed out by {hands_out[0]}, which is no mode for an operator that others keep"
+    if hands_out and not found.seen.policies:
         return (
-            "something offers its HCAs, and no policy of the Network Operator says what: a second device plugin would "
-            "hand them out twice. Remove the first, and aks-infiniband installs its own"
+            f"its HCAs are handed out by {hands_out[0]}: a second device plugin would hand them out twice. Remove the "
+            "first, and aks-infiniband installs its own"
         )
     return None
 
@@ -152,7 +166,7 @@ def _configuration(
 
 def _operators(found: Found, pools: Sequence[PoolThere], fits: Sequence[Fit]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The sections of both operators."""
-    network: dict[str, Any] = {"existing": True} if found.policies else {}
+    network: dict[str, Any] = {"existing": True} if found.seen.policies else {}
     if fits:
         network["mode"] = fits[0].mode
     if any(pool.nodes and not pool.nodes.of_aks for pool in pools):
@@ -173,9 +187,8 @@ def _keys(pool: PoolThere, fits: Fit | None) -> dict[str, Any]:
 def _fit(pool: PoolThere, found: Found) -> Fit | None:
     if pool.nodes is None:
         return None
-    keys = {**pool.nodes.keys(), **(read_back.keys_of(pool.azure) if pool.azure else {})}
-    # Azure gives a size back as it was asked for, in whatever case; a node says what it is.
-    return fit({**keys, "vmSize": pool.nodes.vm_size}, found, _owners(pool, found))
+    keys = read_back.keys_of(pool.azure) if pool.azure else pool.nodes.keys()
+    return fit(pool.nodes, keys.get("taints") or (), found, _owners(pool, found))
 
 
 def _owners(pool: PoolThere, found: Found) -> list[GpuDriver]:
@@ -228,8 +241,10 @@ def _without_mistakes(made: Description, pools: Sequence[PoolThere], error: Sett
     return remaining
 
 
-def _keeping(made: Description, pool: PoolThere) -> PoolThere:
-    """The pool, as it was if an update would not replace it in Azure, and else as others' pool."""
+def _keeping(made: Description, pool: PoolThere) -> PoolThere | None:
+    """The pool, as it was if an update would not replace it in Azure, and else as others' pool; None if that is none
+    with InfiniBand.
+    """
     if pool.azure is None:
         return pool
     assert made.stack
@@ -240,7 +255,7 @@ def _keeping(made: Description, pool: PoolThere) -> PoolThere:
     replacing = [str(each) for each in differences if each.replaces]
     if replacing:
         _leave(made, pool, f"Pulumi would replace it, because it cannot change {'; '.join(replacing)}: {_THEIRS}")
-        return replace(pool, azure=None)
+        return replace(pool, azure=None) if pool.nodes else None
     moving = [name for name in read_back.MOVING if pool.azure.get(name) and name not in wanted]
     made.taken.append(
         TakenOver(

@@ -1,6 +1,4 @@
-"""What mode and drivers a pool has, as far as the operators' policies tell: those with which the library finds the
-least lacking. It judges as `pulumi up` does.
-"""
+"""What mode and drivers a pool has, as its nodes and the operators' policies tell the library's readers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,16 +7,15 @@ from typing import Any, Final
 
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize, Mode, NicDriver
+from aks_infiniband.facts.modes import DEFAULT_MODE
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.operators.existing_gpu_operator import unsuitable
-from aks_infiniband.operators.existing_network_operator import Judge
-from aks_infiniband.operators.nic_policy import nic_policy_specs
+from aks_infiniband.operators.offered import Way, ways
 
-from aks_infiniband_cli.adopt.found import Found
+from aks_infiniband_cli.adopt.found import Found, NodesOfPool
 
-_BY_PLUGIN: Final[tuple[Mode, ...]] = ("rdma-shared", "sriov")
-"""The modes in which an operator of others can serve a pool by a device plugin (stack/settings/consistency)."""
-_PLUGINS: Final = ("rdmaSharedDevicePlugin", "sriovDevicePlugin")
+BY_OTHERS: Final[tuple[Mode, ...]] = ("rdma-shared", "sriov", "driver-only")
+"""The modes in which a Network Operator of others can serve a pool (stack/settings/consistency)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,40 +38,32 @@ class Fit:
         return found
 
 
-def fit(keys: Mapping[str, Any], found: Found, owners: Sequence[GpuDriver]) -> Fit:
-    """The best fit. keys: of a stack file's pool. owners: who can own the driver of its GPUs, the likeliest first."""
-    size = SIZES[keys["vmSize"]]
-    shared = {
-        "name": keys["name"],
+def ways_of(pool: NodesOfPool, found: Found) -> list[Way]:
+    """Every way in which the pool's pods have its HCAs."""
+    return ways(pool.nodes, SIZES[pool.vm_size], found.seen)
+
+
+def fit(pool: NodesOfPool, taints: Sequence[str], found: Found, owners: Sequence[GpuDriver]) -> Fit:
+    """The best fit. owners: who can own the driver of its GPUs, the likeliest first."""
+    size = SIZES[pool.vm_size]
+    served = [way for way in ways_of(pool, found) if way.mode in BY_OTHERS]
+    mode: Mode = served[0].mode if served else DEFAULT_MODE
+    nic_driver = served[0].nic_driver if served else size.default_nic_driver
+    shared: Mapping[str, Any] = {
+        "name": pool.name,
         "size": size,
-        "node_count": max(int(keys["count"]), 1),
-        "taints": tuple(keys.get("taints") or ()),
-        "node_selector": keys.get("nodeSelector") or {},
+        "node_count": len(pool.nodes),
+        "taints": tuple(taints),
+        "node_selector": pool.selector,
+        "mode": mode,
+        "nic_driver": nic_driver,
     }
-    drivers: list[NicDriver] = sorted(["doca-ofed", "inbox"], key=lambda name: name != size.default_nic_driver)
-    mode, nic_driver = min(
-        product(_modes(found), drivers if found.policies else drivers[:1]),
-        key=lambda each: _lacking(Pool(**shared, mode=each[0], nic_driver=each[1], gpu_driver="none"), found),
+    directs: tuple[dict[str, Any], ...] = ({}, {"gpu_direct": "auto"}) if size.accelerator else ({},)
+    gpu_driver, direct = min(
+        product(owners, directs),
+        key=lambda each: _unsuitable(Pool(**shared, gpu_driver=each[0], **each[1]), found),
     )
-    ways: tuple[dict[str, Any], ...] = ({}, {"gpu_direct": "auto"}) if size.accelerator else ({},)
-    gpu_driver, way = min(
-        product(owners, ways),
-        key=lambda each: _unsuitable(
-            Pool(**shared, mode=mode, nic_driver=nic_driver, gpu_driver=each[0], **each[1]), found
-        ),
-    )
-    return Fit(mode=mode, nic_driver=nic_driver, gpu_driver=gpu_driver, auto_gpu_direct=bool(way))
-
-
-def _modes(found: Found) -> tuple[Mode, ...]:
-    """If policies install drivers and no device plugin, pods are privileged."""
-    plugins = any((policy.get("spec") or {}).get(plugin) for policy in found.policies for plugin in _PLUGINS)
-    return _BY_PLUGIN if plugins or not found.policies else ("driver-only",)
-
-
-def _lacking(pool: Pool, found: Found) -> int:
-    judge = Judge(policies=found.policies, nodes=found.nodes, specs=nic_policy_specs([pool]))
-    return len(list(judge.lacking()))
+    return Fit(mode=mode, nic_driver=nic_driver, gpu_driver=gpu_driver, auto_gpu_direct=bool(direct))
 
 
 def _unsuitable(pool: Pool, found: Found) -> int:

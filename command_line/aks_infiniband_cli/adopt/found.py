@@ -2,22 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-from aks_infiniband.facts import rules
-from aks_infiniband.facts.azure_names import has_rdma, pool_name_of
+from aks_infiniband.facts.azure_names import SIZE_LABEL, has_rdma, pool_name_of
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.pool import agent_pool_label
 from aks_infiniband.operators.existing_gpu_operator import followed
+from aks_infiniband.operators.offered import Seen, agent_pool_of, offered, taints_of
 from aks_infiniband.resources.there import made_by
 
 from aks_infiniband_cli.console import CommandError
 
 Object = Mapping[str, Any]
-_INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
-((_AGENT_POOL, _),) = agent_pool_label("").items()
-_RDMA: Final = "rdma/"
-"""How the resources of device plugins for HCAs begin (facts.modes)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,36 +32,20 @@ class NodesOfPool:
     vm_size: str
     selector: Mapping[str, str]
     """Labels that they, and no others, carry."""
+    of_aks: bool
+    """Whether AKS says which agent pool they are of."""
     nodes: Sequence[Object]
 
     def keys(self) -> dict[str, Any]:
         """The keys of a stack file's pool whose nodes others keep."""
         found: dict[str, Any] = {"name": self.name, "vmSize": self.vm_size, "count": len(self.nodes)}
-        if taints := self._taints():
+        if taints := list(taints_of(self.nodes)):
             found["taints"] = taints
         return {**found, "nodeSelector": dict(self.selector)}
 
     def offers(self, resource: str) -> bool:
-        """Whether a node offers a resource to pods. resource: its name, or how names of several begin."""
-        offered = [(node.get("status") or {}).get("allocatable") or {} for node in self.nodes]
-        return any(
-            name.startswith(resource) and str(number) != "0" for each in offered for name, number in each.items()
-        )
-
-    @property
-    def of_aks(self) -> bool:
-        """Whether AKS says which agent pool they are of."""
-        return _AGENT_POOL in self.selector
-
-    @property
-    def offers_hcas(self) -> bool:
-        """Whether a device plugin offers their HCAs."""
-        return self.offers(_RDMA)
-
-    def _taints(self) -> list[str]:
-        """Those of all its nodes that a person has given them."""
-        each = [[_text(taint) for taint in (node.get("spec") or {}).get("taints") or []] for node in self.nodes]
-        return [taint for taint in each[0] if all(taint in others for others in each) and _is_own(taint)]
+        """Whether a node offers a resource to pods."""
+        return any(resource in offered(node) for node in self.nodes)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,8 +53,8 @@ class Found:
     """A cluster."""
 
     nodes: Sequence[Object]
-    policies: Sequence[Object]
-    """NicClusterPolicies and NicNodePolicies."""
+    seen: Seen
+    """What hands out HCAs."""
     gpu_policies: Sequence[Object]
     """ClusterPolicies."""
 
@@ -87,7 +67,7 @@ class Found:
         """What others keep, with who made it."""
         return [
             f"{item['kind']} {item['metadata']['name']} (made by {made_by(dict(item))})"
-            for item in [*self.policies, *self.gpu_policies]
+            for item in [*self.seen.policies, *self.gpu_policies]
         ]
 
 
@@ -95,25 +75,23 @@ def pools_in(nodes: Sequence[Object]) -> tuple[list[NodesOfPool], list[Left]]:
     """The pools with InfiniBand, by AKS's label of an agent pool; nodes without it by their machine size."""
     groups: dict[tuple[str, str], list[Object]] = {}
     for node in nodes:
-        labels = node["metadata"].get("labels") or {}
-        groups.setdefault((labels.get(_AGENT_POOL, ""), labels.get(_INSTANCE_TYPE, "")), []).append(node)
+        size = str((node["metadata"].get("labels") or {}).get(SIZE_LABEL) or "")
+        groups.setdefault((agent_pool_of(node), size), []).append(node)
     pools: list[NodesOfPool] = []
     left: list[Left] = []
     for (agent_pool, size), members in sorted(groups.items()):
         what = f"nodes of {f'agent pool {agent_pool}, ' if agent_pool else ''}size {size or 'unknown'}"
         if size in SIZES:
-            selector = agent_pool_label(agent_pool) if agent_pool else {_INSTANCE_TYPE: size}
+            selector = agent_pool_label(agent_pool) if agent_pool else {SIZE_LABEL: size}
             name = agent_pool or pool_name_of(SIZES[size].series)
-            pools.append(NodesOfPool(name=name, vm_size=size, selector=selector, nodes=members))
-        elif size.startswith("Standard_N") and has_rdma(size):
-            why = (
-                "the catalogue does not know the size: describe it under aks-infiniband:sizes, and write the pool there"
+            pools.append(
+                NodesOfPool(name=name, vm_size=size, selector=selector, of_aks=bool(agent_pool), nodes=members)
             )
+        elif size.startswith("Standard_N") and has_rdma(size):
+            why = "the catalogue does not know the size: describe it under aks-infiniband:sizes, and add the pool"
             left.append(Left(what=what, why=why))
         elif not size:
-            left.append(
-                Left(what=what, why=f"they do not say their machine size: they lack the label {_INSTANCE_TYPE}")
-            )
+            left.append(Left(what=what, why=f"they do not say their machine size: they lack the label {SIZE_LABEL}"))
     return pools, left
 
 
@@ -131,16 +109,3 @@ def require_nodes_in(group: str, subscription: str, name: str, pools: Sequence[N
                     f"group {group} of subscription {subscription}; it is {provider or 'of no provider'}. The "
                     "kubeconfig and --cluster must name the same cluster"
                 )
-
-
-def _text(taint: Mapping[str, Any]) -> str:
-    value = f"={taint['value']}" if taint.get("value") else ""
-    return f"{taint['key']}{value}:{taint['effect']}"
-
-
-def _is_own(taint: str) -> bool:
-    """Whether neither Kubernetes nor AKS gives it."""
-    try:
-        return bool(rules.taint(taint) and rules.own_taint(taint)) and not taint.startswith("kubernetes.azure.com/")
-    except ValueError:
-        return False

@@ -8,8 +8,10 @@ from typing import Any, Final
 import pytest
 import yaml
 from aks_infiniband.azure import read_back
+from aks_infiniband.facts.dranet import DEVICE_CLASS, DRIVER
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.operators.nic_policy import nic_policy_specs
+from aks_infiniband.operators.offered import Seen
 from aks_infiniband.stack.load import load
 from aks_infiniband_cli.adopt.describing import AksPlace, Description, PoolThere, describe, why_not_taken_over
 from aks_infiniband_cli.adopt.files import import_text, stack_text
@@ -64,8 +66,12 @@ def described(found: Found, azure: Mapping[str, Any] | None = None, *more: PoolT
     return made
 
 
-def cluster(*nodes: dict[str, Any], nics: Any = (), gpus: Any = ()) -> Found:
-    return Found(nodes=nodes or (node(0), node(1)), policies=list(nics), gpu_policies=list(gpus))
+def cluster(*nodes: dict[str, Any], nics: Any = (), gpus: Any = (), mode: str = "rdma-shared") -> Found:
+    """nodes: those of two that offer what the policies say."""
+    resources = {"rdma-shared": "rdma/shared_ib", "sriov": "rdma/ib"}
+    offers = {resources[mode]: "8"} if nics and mode in resources else {}
+    two = (node(0, offers=offers), node(1, offers=offers))
+    return Found(nodes=nodes or two, seen=Seen(policies=list(nics)), gpu_policies=list(gpus))
 
 
 def section(made: Description, name: str) -> Any:
@@ -96,13 +102,15 @@ def test_a_cluster_of_the_guide_is_a_pool_by_its_label_beside_operators_of_other
 @pytest.mark.parametrize("nic_driver", ["doca-ofed", "inbox"])
 def test_mode_and_driver_are_those_that_the_policy_serves(mode: Any, nic_driver: Any) -> None:
     nics = policies(pool(mode=mode, nic_driver=nic_driver))
-    made = described(cluster(nics=nics, gpus=gpu_policy(driver={"rdma": {"enabled": nic_driver == "doca-ofed"}})))
+    made = described(
+        cluster(nics=nics, gpus=gpu_policy(driver={"rdma": {"enabled": nic_driver == "doca-ofed"}}), mode=mode)
+    )
     assert made.stack is not None
     assert (made.stack.pools[0].mode, made.stack.pools[0].nic_driver) == (mode, nic_driver)
 
 
 def test_a_policy_without_a_device_plugin_serves_privileged_pods() -> None:
-    made = described(cluster(nics=policies(pool(mode="driver-only")), gpus=gpu_policy()))
+    made = described(cluster(nics=policies(pool(mode="driver-only")), gpus=gpu_policy(), mode="driver-only"))
     assert section(made, "networkOperator")["mode"] == "driver-only"
 
 
@@ -131,6 +139,23 @@ def test_hcas_that_a_device_plugin_without_a_policy_offers_leave_the_pool_out() 
     (left,) = made.left
     assert left.what == "pool ndh100"
     assert "a second device plugin" in left.why
+
+
+def test_hcas_that_pods_claim_leave_the_pool_out() -> None:
+    published = {"spec": {"driver": DRIVER, "nodeName": "n0"}}
+    nodes = (node(0), node(1))
+    seen = Seen(slices=[published], device_classes=[DEVICE_CLASS])
+    made = described(Found(nodes=nodes, seen=seen, gpu_policies=[]))
+    assert made.stack is None
+    assert "dra (" in made.left[0].why
+
+
+def test_ipoib_networks_are_told_and_stay() -> None:
+    network = {"metadata": {"name": "aks-infiniband"}, "spec": {"master": "ibP257p0s0"}}
+    seen = Seen(policies=policies(pool()), networks=[network])
+    made = described(Found(nodes=cluster(nics=[1]).nodes, seen=seen, gpu_policies=[]))
+    assert [each.what for each in made.left] == ["IPoIB networks of pool ndh100"]
+    assert section(made, "networkOperator")["mode"] == "rdma-shared"
 
 
 def test_nodes_without_aks_labels_are_known_by_their_size_and_prepared() -> None:
@@ -232,6 +257,13 @@ def test_a_pool_without_infiniband_can_be_taken_over() -> None:
     made = described(GUIDE, None, cpu)
     assert [(taken.name, taken.infiniband) for taken in made.taken] == [("cpu", False)]
     assert section(made, "pools")[1]["infiniband"] is False
+
+
+def test_a_pool_without_infiniband_that_pulumi_would_replace_is_left_out() -> None:
+    cpu = PoolThere(nodes=None, azure={**in_azure(ordinary()), "type": "VirtualMachines", "id": f"{ID}/agentPools/cpu"})
+    made = described(GUIDE, None, cpu)
+    assert [each.what for each in made.left] == ["pool cpu"]
+    assert [pool["name"] for pool in section(made, "pools")] == ["ndh100"]
 
 
 def test_a_kubeconfig_of_another_cluster_than_azures_is_refused() -> None:
