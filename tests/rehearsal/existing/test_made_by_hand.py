@@ -8,6 +8,8 @@ from typing import Final
 
 import pytest
 import yaml
+from aks_infiniband.validation.access_documents import RBAC
+from aks_infiniband_cli.validate.unmanaged.rights import needed
 from lightkube.resources.core_v1 import Namespace
 
 from rehearsal.control_plane import ENVIRONMENT_VARIABLE, the_only_command
@@ -16,9 +18,20 @@ from rehearsal.tools.paths import PROJECT
 from tests.rehearsal.conftest import RehearseOurs
 from tests.rehearsal.engine_runs import engine_on, run
 from tests.rehearsal.existing import by_hand
-from tests.rehearsal.existing.without_a_stack import FABRIC, brought, command, everything, printed, validate, words
+from tests.rehearsal.existing.without_a_stack import (
+    FABRIC,
+    READS,
+    brought,
+    command,
+    everything,
+    login,
+    printed,
+    validate,
+    words,
+)
 from tests.rehearsal.stacks.conftest import Stack, doctor
 from tests.rehearsal.waiting import eventually
+from tests.unit.command_line.test_validate_without_a_stack import a_plan
 
 STACK: Final = "existing"
 ALONE: Final = "any-cluster"
@@ -109,9 +122,14 @@ def test_a_destroy_after_a_kill_leaves_every_pod(stack: Stack, alone: Engine, pr
     assert in_cluster(stack) == before
 
 
-def test_one_machine_is_looked_at_without_a_stack_and_all_that_was_brought_is_gone(stack: Stack) -> None:
+def test_one_machine_is_looked_at_without_a_stack_and_all_that_was_brought_is_gone(
+    stack: Stack, tmp_path: Path
+) -> None:
+    """By somebody who has exactly the rights of the page."""
     before, pods = everything(stack), by_hand.pods(stack)
-    found = validate(stack, "--selector", FABRIC, "--node", "ndh100-0", code=3)
+    with login(stack, tmp_path, [*READS, *needed(a_plan().brought)]) as kubeconfig:
+        flags = ("--kubeconfig", str(kubeconfig), "--selector", FABRIC, "--node", "ndh100-0")
+        found = validate(stack, *flags, code=3)
     (pool,) = found["pools"].values()
     assert (pool["verdict"], pool["nodes"], pool["left_out"]) == ("not measured", ["ndh100-0"], [])
     assert "hca-rate" in pool["kinds"]
@@ -121,6 +139,16 @@ def test_one_machine_is_looked_at_without_a_stack_and_all_that_was_brought_is_go
     assert pool["without_stack"] == {**size, **resources, "because": because}
     assert everything(stack) == before
     assert by_hand.pods(stack) == pods
+
+
+def test_who_lacks_a_right_is_told_which_and_nothing_is_made(stack: Stack, tmp_path: Path) -> None:
+    all_but_one = [right for right in needed(a_plan().brought) if str(right) != f"create clusterroles.{RBAC}"]
+    with login(stack, tmp_path, [*READS, *all_but_one]) as kubeconfig:
+        before = everything(stack)
+        flags = ("validate", "--kubeconfig", str(kubeconfig), "--selector", FABRIC)
+        refused = command(stack, *flags, code=2)
+        assert f"your login may not create clusterroles.{RBAC}. An administrator" in refused.stderr
+        assert everything(stack) == before
 
 
 @pytest.mark.long

@@ -3,24 +3,75 @@
 import json
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+import yaml
+from aks_infiniband.validation.access_documents import RBAC
 from aks_infiniband_cli.validate.unmanaged.documents import LABELS
-from lightkube.resources.core_v1 import Namespace, Node
+from aks_infiniband_cli.validate.unmanaged.rights import Right
+from lightkube.models.authentication_v1 import TokenRequestSpec
+from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.resources.core_v1 import Namespace, Node, ServiceAccount, ServiceAccountToken
 from lightkube.resources.rbac_authorization_v1 import ClusterRole, ClusterRoleBinding
 
 from tests.rehearsal.stacks.conftest import Stack
 
 _COMMAND: Final = str(Path(sys.executable).with_name("aks-infiniband"))
 _LIMIT_SECONDS: Final = 300
+_NETWORK_OPERATORS: Final = ("nicclusterpolicies", "nicnodepolicies", "ipoibnetworks")
 _KINDS: Final[tuple[Any, ...]] = (Namespace, ClusterRole, ClusterRoleBinding)
 FABRIC: Final = "example.com/fabric=ndh100"
 """The label of the pool's nodes."""
 
 
+READS: Final = (
+    *(Right(resource=f"{plural}.mellanox.com", verb="list") for plural in _NETWORK_OPERATORS),
+    *(Right(resource=f"{plural}.resource.k8s.io", verb="list") for plural in ("resourceslices", "deviceclasses")),
+    *(Right(resource=resource, verb="list") for resource in ("nodes", "pods", "configmaps", "jobs.batch")),
+)
+"""What `validate` reads before it knows whether it makes anything (docs/validate.md)."""
+
+
+@contextmanager
+def login(stack: Stack, folder: Path, rights: Iterable[Right]) -> Iterator[Path]:
+    """The kubeconfig of somebody who has these rights in every namespace, and no other."""
+    cluster, name = stack.cluster(), "somebody"
+    metadata = {"name": name}
+    subject = {"kind": "ServiceAccount", "name": name, "namespace": "default"}
+    role = {"apiGroup": RBAC, "kind": "ClusterRole", "name": name}
+    made: tuple[Any, ...] = (
+        ServiceAccount.from_dict({"metadata": {**metadata, "namespace": "default"}}),
+        ClusterRole.from_dict({"metadata": metadata, "rules": [_rule(right) for right in rights]}),
+        ClusterRoleBinding.from_dict({"metadata": metadata, "roleRef": role, "subjects": [subject]}),
+    )
+    for each in made:
+        cluster.create(each)
+    asked = ServiceAccountToken(metadata=ObjectMeta(), spec=TokenRequestSpec(audiences=[]))
+    given = cluster.create(asked, name, namespace="default")
+    assert given.status
+    config = yaml.safe_load(stack.rehearsal.run.kubeconfig.read_text())
+    config["users"] = [{"name": user["name"], "user": {"token": given.status.token}} for user in config["users"]]
+    (folder / "kubeconfig").write_text(yaml.safe_dump(config))
+    try:
+        yield folder / "kubeconfig"
+    finally:
+        cluster.delete(ServiceAccount, name, namespace="default")
+        cluster.delete(ClusterRole, name)
+        cluster.delete(ClusterRoleBinding, name)
+
+
+def _rule(right: Right) -> dict[str, list[str]]:
+    resource, _, group = right.resource.partition(".")
+    return {"apiGroups": [group], "resources": [resource], "verbs": [right.verb]}
+
+
 def words(stack: Stack, *given: str) -> list[str]:
-    return [_COMMAND, *given, "--kubeconfig", str(stack.rehearsal.run.kubeconfig)]
+    """A command line for the cluster, unless it names another kubeconfig."""
+    place = [] if "--kubeconfig" in given else ["--kubeconfig", str(stack.rehearsal.run.kubeconfig)]
+    return [_COMMAND, *given, *place]
 
 
 def _ended(given: list[str], code: int) -> "subprocess.CompletedProcess[str]":
