@@ -83,7 +83,7 @@ def remove(client: Client, namespace: str) -> None:
         while time.monotonic() < deadline:
             client.get(Namespace, namespace)
             time.sleep(_POLL_SECONDS)
-        why = f"it is not gone after {_GONE_SECONDS:g} s"
+        why = f"it is not gone after {_GONE_SECONDS:g} s: a node on which its pods are may not answer"
     except NO_ANSWER as error:
         if isinstance(error, ApiError) and error.status.code == HTTPStatus.NOT_FOUND:
             return
