@@ -47,6 +47,9 @@ def run(given: argparse.Namespace) -> Answer:
     """Read, describe and write. The exit code is FOUND if something is left, or has to be done first."""
     if (given.resource_group is None) != (given.cluster is None):
         raise CommandError("--resource-group and --cluster name the AKS cluster together: give both, or neither")
+    for path in _files(given):  # before anything is asked
+        if path.exists():
+            raise CommandError(f"{path} is there already: name another stack, or move it away")
     file = kubeconfig_of(given)
     with at_work(f"Reading the cluster of context {file.context}"):
         found = _read(file)
@@ -96,7 +99,7 @@ def _described(
         pools,
         kubeconfig={"kubeconfig": _path(kubeconfig_path(given)), "context": file.context},
         aks=place,
-        load=lambda configuration: stack_of((given.folder / f"Pulumi.{given.stack}.yaml").absolute(), configuration),
+        load=lambda configuration: stack_of(_files(given)[0].absolute(), configuration),
     )
     made.left[:0] = [*left, *reasons]
     return made
@@ -132,16 +135,19 @@ def _path(path: str) -> str:
     return path if path.startswith("~") else str(Path(path).absolute())
 
 
+def _files(given: argparse.Namespace) -> tuple[Path, Path]:
+    """The stack file, and the file for `pulumi import`."""
+    return given.folder / f"Pulumi.{given.stack}.yaml", given.folder / f"Pulumi.{given.stack}.import.json"
+
+
 def _written(given: argparse.Namespace, made: "Description", context: str) -> list[Path]:
     from aks_infiniband_cli.adopt.files import import_text, stack_text  # noqa: PLC0415
 
     what = f"Cluster {given.cluster or context}"
-    texts = {given.folder / f"Pulumi.{given.stack}.yaml": stack_text(made.configuration, cluster=what)}
+    stack_file, import_file = _files(given)
+    texts = {stack_file: stack_text(made.configuration, cluster=what)}
     if made.taken:
-        texts[given.folder / f"Pulumi.{given.stack}.import.json"] = import_text(made.taken)
-    for file in texts:
-        if file.exists():
-            raise CommandError(f"{file} is there already: name another stack, or move it away")
+        texts[import_file] = import_text(made.taken)
     for file, text in texts.items():
         write_new(file, text)
     return list(texts)

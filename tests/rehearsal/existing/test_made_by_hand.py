@@ -29,6 +29,7 @@ from tests.rehearsal.existing.without_a_stack import (
     validate,
     words,
 )
+from tests.rehearsal.shell import shell
 from tests.rehearsal.stacks.conftest import Stack, doctor
 from tests.rehearsal.waiting import eventually
 from tests.unit.command_line.test_validate_without_a_stack import a_plan
@@ -79,6 +80,18 @@ def alone(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Engine:
         environment={ENVIRONMENT_VARIABLE: str(stack.rehearsal.run.root)},
         config={key: json.dumps(value) for key, value in {**file, **changed}.items()},
     )
+
+
+def test_adopt_describes_it_with_both_operators_theirs(stack: Stack, tmp_path: Path) -> None:
+    said = json.loads(shell(stack.rehearsal, "aks-infiniband adopt lab --output json", folder=tmp_path))
+    assert [Path(file).name for file in said["files"]] == ["Pulumi.lab.yaml"]
+    assert (said["left"], said["first"]) == ([], [])
+    config = yaml.safe_load((tmp_path / "Pulumi.lab.yaml").read_text())["config"]
+    operator = {"existing": True, "mode": "rdma-shared", "nodePreparation": True}
+    assert config["aks-infiniband:networkOperator"] == operator
+    assert config["aks-infiniband:gpuOperator"] == {"existing": True}
+    (pool,) = config["aks-infiniband:pools"]
+    assert (pool["count"], pool["taints"]) == (2, ["sku=gpu:NoSchedule"])
 
 
 @pytest.mark.parametrize("command", ["preview", "up"])

@@ -12,6 +12,7 @@ from aks_infiniband_cli.main import main
 ROOT = Path(__file__).parents[3]
 COMMANDS = (
     "doctor --kubeconfig kubeconfig",
+    "adopt lab --kubeconfig kubeconfig",
     "validate --kubeconfig kubeconfig",
     "validate --uncordon --kubeconfig kubeconfig",
     "evidence a --kubeconfig kubeconfig",
