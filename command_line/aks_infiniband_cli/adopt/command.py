@@ -171,7 +171,7 @@ def _answer(given: argparse.Namespace, made: "Description", found: "Found", writ
 
 
 def _first(made: "Description") -> Iterator[tuple[str, str]]:
-    """What `pulumi up` would refuse until somebody has done it."""
+    """What `pulumi up` would refuse until a person has done it."""
     if made.stack is None or made.stack.existing is None:
         return
     from aks_infiniband.stack import beforehand  # noqa: PLC0415

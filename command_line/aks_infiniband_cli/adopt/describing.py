@@ -210,7 +210,7 @@ def _owners(pool: PoolThere, found: Found) -> list[GpuDriver]:
 
 
 def _beside(azure: Mapping[str, Any]) -> dict[str, Any]:
-    """What Azure has of a pool beside the keys of a pool: an entry of existingCluster.aks.nodePools."""
+    """What Azure has of a pool in addition to the keys of a pool: an entry of existingCluster.aks.nodePools."""
     found = {
         "subnetId": azure.get("vnetSubnetID"),
         "podSubnetId": azure.get("podSubnetID"),

@@ -41,7 +41,7 @@ _AKSS_OWN: Final[Mapping[str, Any]] = {
     "securityProfile": {"sshAccess": "LocalUser"},
     "upgradeSettings": {"maxSurge": "10%", "maxUnavailable": "0"},
 }
-"""What AKS shows if nobody has asked for anything else; beside these, whatever is off or empty (GETs of pools of 2022
+"""What AKS shows if no one has asked for anything else; further, whatever is off or empty (GETs of pools of 2022
 to 2026 in tests/field_recordings/aks-bodies.yaml)."""
 _PATH: Final = ("agentPoolName", "resourceGroupName", "resourceName")
 _WHY: Final = {
@@ -164,7 +164,7 @@ def _plain(value: Any) -> Any:
         return value.value
     if pulumi_types.is_input_type(type(value)):
         return {name: _plain(part) for name, part in pulumi_types.input_type_to_dict(value).items() if part is not None}
-    if isinstance(value, pulumi.Output):  # nobody who reads a pool back gives one
+    if isinstance(value, pulumi.Output):  # no caller gives one
         raise TypeError("an argument is not known yet")
     return value
 
@@ -177,7 +177,7 @@ def _same(found: Any, wanted: Any) -> bool:
 
 
 def _is_akss(value: Any, own: Any) -> bool:
-    """Whether a value is what AKS shows if nobody has asked for anything; own: what that is beside off and empty."""
+    """Whether a value is what AKS shows if no one has asked for anything; own: what that is if not off or empty."""
     if isinstance(value, Mapping):
         given = own if isinstance(own, Mapping) else {}
         return all(_is_akss(part, given.get(name)) for name, part in value.items())

@@ -35,7 +35,7 @@ class AdoptedPoolsArgs:
     cluster_name: str
     """In Azure."""
     pools: Sequence[tuple[Pool | OrdinaryPool, OrdinaryPool, AdoptedPool]]
-    """With InfiniBand the facts of the pool, then any pool as Azure is asked for it, and what Azure has beside that."""
+    """With InfiniBand the facts of the pool, then any pool as Azure is asked for it, and what else Azure has."""
 
     def of(self, name: str) -> InfinibandNodePoolArgs | OrdinaryNodePoolArgs:
         """The arguments of one pool's component. Raises KeyError for a pool that is not taken over."""

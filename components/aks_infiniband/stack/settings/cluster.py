@@ -30,7 +30,7 @@ class ClusterSettings(Cluster):
 
 
 class AdoptedPool(Section):
-    """A node pool that the stack has taken over: what Azure has of it beside the keys of the pool. `aks-infiniband
+    """What Azure has of a node pool that the stack has taken over, and for which a pool has no key. `aks-infiniband
     adopt` writes it. A change of a subnet replaces the pool, which Pulumi refuses, because the pool is protected.
     """
 
