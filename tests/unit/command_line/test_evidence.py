@@ -1,8 +1,10 @@
 """`aks-infiniband evidence`: what a support case needs, in one file, before a machine is restarted."""
 
 import json
+import re
 import stat
 from datetime import UTC, datetime
+from itertools import repeat
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,9 +12,9 @@ from typing import Any
 import pytest
 from aks_infiniband.facts.guest_health import category_of
 from aks_infiniband.validation.machines import Machine, known
-from aks_infiniband_cli.bad_machines.evidence import collecting, on_node
+from aks_infiniband_cli.bad_machines.evidence import collecting, node_job, on_node
 from aks_infiniband_cli.bad_machines.evidence.case import case_of, health_report, problems_of
-from aks_infiniband_cli.bad_machines.evidence.reading_job import job_of
+from aks_infiniband_cli.bad_machines.evidence.reading_job import job_of, parts_of
 from aks_infiniband_cli.bad_machines.evidence.ticket import ticket
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.main import main
@@ -187,12 +189,48 @@ def test_the_machine_is_read_as_linux_and_hyper_v_lay_it_out(tmp_path: Path) -> 
     assert found["metadata"] == {"vmId": "v"}
     (hca,) = found["hcas"]
     assert (hca["firmware"], hca["serial_number"], hca["counters"]) == ("28.43.1014", "MT2233", {"link_downed": 3})
+    assert parts_of(found) == {**found, "not_read": []}
 
 
 def test_a_machine_that_tells_nothing_gives_evidence_all_the_same(tmp_path: Path) -> None:
     found = on_node.evidence(tmp_path, (tmp_path / "absent").as_uri())
     assert (found["physical_host_name"], found["hcas"], found["gpus"], found["kernel"]) == (None, [], [], [])
     assert ticket(case_of(sick(), found, [], Machine(), TAKEN))
+
+
+@pytest.mark.parametrize(
+    ("odd", "words"),
+    [
+        ({"hcas": 3}, "hcas is 3; must be a list"),
+        ({"hcas": [{**MACHINE["hcas"][0], "firmware": 28}]}, r"hcas\[0\].firmware is 28; must be a string"),
+        ({"gpus": [{"index": "No devices were found"}]}, r"gpus\[0\].name is missing"),
+        ({"kernel": [{"time": None, "line": XID}]}, r"kernel\[0\].time is None"),
+        ({"metadata": {"vmId": {}}}, "metadata.vmId is {}"),
+        ({"physical_host_name": ["GGBB"]}, "physical_host_name is"),
+    ],
+)
+def test_a_part_of_another_form_is_named_and_the_others_are_kept(odd: dict[str, Any], words: str) -> None:
+    found = parts_of({**MACHINE, **odd})
+    ((name, _),) = odd.items()
+    assert {key: found[key] for key in MACHINE if key != name} == {
+        key: value for key, value in MACHINE.items() if key != name
+    }
+    (told,) = found["not_read"]
+    assert re.search(words, told), told
+    assert ticket(case_of(sick(), found, [], measured(FAILED), TAKEN))
+
+
+def test_a_resource_that_is_none_of_azures_is_kept_and_not_reported() -> None:
+    elsewhere = sick()
+    elsewhere["spec"] = {"providerID": "x"}
+    case = case_of(elsewhere, MACHINE, [], measured(FAILED), TAKEN)
+    assert case["resource_id"] == "x"
+    assert health_report(case) is None
+    assert ticket(case)
+
+
+def test_a_log_without_end_is_read_as_far_as_there_is_room() -> None:
+    assert len(node_job._beginning(repeat("x" * 1000))) == 4_001_000
 
 
 def test_of_the_kernels_log_what_speaks_of_gpus_and_ports_is_kept_with_its_time() -> None:

@@ -1,5 +1,6 @@
 """What is kept of a machine, and what is said of it to Azure: plain data in, plain data out."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -15,6 +16,8 @@ from aks_infiniband_cli.bad_machines.evidence.dcgm import opinion
 from aks_infiniband_cli.validate.deployed import Object
 
 _PROVIDER: Final = "azure://"
+_RESOURCE: Final = re.compile(r"/subscriptions/([^/]+)/")
+"""How the ID of a machine of Azure begins."""
 _SOURCES: Final = ("kubelet", AUTO_REPAIR, LIGHT_CHECK, "node-problem-detector")
 """Sources of events about a node's health, beside Azure's scheduled events, whose reasons end in Scheduled."""
 _VERSIONS: Final = ("kernelVersion", "osImage", "kubeletVersion", "containerRuntimeVersion", "architecture")
@@ -116,13 +119,13 @@ def _at(check: Mapping[str, Any]) -> str:
 def health_report(case: Mapping[str, Any]) -> dict[str, Any] | None:
     """A guest health report, ready to send; None where nothing is wrong, or a field is missing that Azure asks for."""
     problems = problems_of(case)
-    if not problems or not case["physical_host_name"] or not case["resource_id"]:
+    of_azure = _RESOURCE.match(case["resource_id"] or "")
+    if not problems or not case["physical_host_name"] or of_azure is None:
         return None
-    subscription = case["resource_id"].split("/")[2]
     moment = "".join(sign for sign in case["taken"] if sign.isdigit())[:14]
     return {
         "method": "PUT",
-        "path": f"/subscriptions/{subscription}/providers/Microsoft.Impact/workloadImpacts/{case['node']}-{moment}"
+        "path": f"/subscriptions/{of_azure[1]}/providers/Microsoft.Impact/workloadImpacts/{case['node']}-{moment}"
         f"?api-version={API_VERSION}",
         "body": {
             "properties": {

@@ -1,6 +1,5 @@
 """Reads the cluster and the machine."""
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -53,7 +52,7 @@ def collect(
     validation = stacks or plan.validations[name]
     plan.prepare(client, say, cordon=False)
     with plan.there(client, say, needed=stacks is None):
-        taken, machine = datetime.now(UTC), dict(_machine(client, name, validation))
+        taken, machine = datetime.now(UTC), _machine(client, name, validation)
         dcgm = diagnosed(client, node, pods, validation, operators)
     record, unread = _record(client, namespace)
     machine["not_read"] = [*(machine.get("not_read") or []), *unread]
@@ -82,7 +81,7 @@ def _record(client: Client, namespace: str) -> tuple[Record, list[str]]:
         return {}, [f"the record of the machines: {error}"]
 
 
-def _machine(client: Client, name: str, validation: Deployed) -> Mapping[str, Any]:
+def _machine(client: Client, name: str, validation: Deployed) -> dict[str, Any]:
     try:
         return ask(client, name, validation)
     except (CommandError, *NO_ANSWER) as error:  # the rest is worth keeping

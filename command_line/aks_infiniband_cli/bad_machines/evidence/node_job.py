@@ -1,6 +1,6 @@
 """A Job whose pod runs once, on one node, and what it said; both are gone afterwards."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -18,6 +18,8 @@ from aks_infiniband_cli.validate.run import stopped_by_signals, until
 
 _LEFT_SECONDS: Final = 600
 """Seconds after which the Job is deleted by itself, if this command was killed."""
+_MOST_CHARACTERS: Final = 4_000_000
+"""Of a log. DCGM's longest document takes less than a tenth (assumed of eight GPUs)."""
 _OVER: Final = ("Complete", "Failed")
 _PROGRAMS: Final = ("Completed", "Error")
 """Reasons for the end of a container that ran."""
@@ -84,12 +86,23 @@ def run(client: Client, document: Mapping[str, Any]) -> Ended:
             ended = until(look)
             words = [condition(ended, "Failed").get("message"), *(word for pod in seen for word in _complaints(pod))]
             try:
-                said = "".join(line for pod in seen for line in client.log(name_of(pod), namespace=namespace))
+                said = _beginning(line for pod in seen for line in client.log(name_of(pod), namespace=namespace))
             except NO_ANSWER as error:  # so it is for a pod that was not admitted, or is gone
                 said, words = "", [*words, str(error)]
             return Ended(said=said, why="; ".join(word for word in words if word))
         finally:
             _remove(client, name, namespace)
+
+
+def _beginning(lines: Iterable[str]) -> str:
+    """The lines of a log, as many as there is room for."""
+    kept, room = [], _MOST_CHARACTERS
+    for line in lines:
+        kept.append(line)
+        room -= len(line)
+        if room < 0:
+            break
+    return "".join(kept)
 
 
 def _complaints(pod: Object) -> Iterator[str]:

@@ -1,14 +1,15 @@
 """The Job that reads a machine."""
 
-import json
 import secrets
-from collections.abc import Mapping
 from importlib import resources
 from typing import Any, Final
 
+from aks_infiniband.handwritten import HandwrittenError, json_document
+from aks_infiniband.handwritten.form import Form, formed
 from aks_infiniband.resources.metadata import labels
 from aks_infiniband.validation.validation_job import METADATA
 from lightkube import Client
+from pydantic import Field
 
 from aks_infiniband_cli.bad_machines.evidence.node_job import job_on, run
 from aks_infiniband_cli.console import CommandError
@@ -16,6 +17,8 @@ from aks_infiniband_cli.validate.deployed import Deployed
 
 _HOST: Final = "/host"
 _SECONDS: Final = 180
+_SHOWN: Final = 200
+"""Characters of what a pod said, in an error."""
 
 
 def job_of(node: str, validation: Deployed, token: str) -> dict[str, Any]:
@@ -56,12 +59,65 @@ def _container(image: str) -> dict[str, Any]:
     }
 
 
-def ask(client: Client, node: str, validation: Deployed) -> Mapping[str, Any]:
-    """What the machine says of itself. Raises CommandError where the pod has not said it, and NO_ANSWER."""
+class _Hca(Form):
+    device: str
+    firmware: str | None
+    board: str | None
+    node_guid: str | None
+    serial_number: str | None
+    state: str | None
+    rate: str | None
+    counters: dict[str, int]
+
+
+class _Gpu(Form):
+    index: str
+    name: str
+    serial: str
+    uuid: str
+    bus_id: str = Field(alias="pci.bus_id")
+    vbios_version: str
+    driver_version: str
+
+
+class _KernelLine(Form):
+    time: str
+    line: str
+
+
+class _Said(Form):
+    """What on_node prints."""
+
+    physical_host_name: str | None = None
+    metadata: dict[str, str] = Field(default_factory=dict)
+    drivers: dict[str, str] = Field(default_factory=dict)
+    hcas: list[_Hca] = Field(default_factory=list)
+    gpus: list[_Gpu] = Field(default_factory=list)
+    kernel: list[_KernelLine] = Field(default_factory=list)
+
+
+def ask(client: Client, node: str, validation: Deployed) -> dict[str, Any]:
+    """What the machine says of itself. Raises CommandError if the pod has not said it, and NO_ANSWER."""
     ended = run(client, job_of(node, validation, secrets.token_hex(4)))
     try:
-        found: Mapping[str, Any] = json.loads(ended.said)
-    except ValueError:
-        told = f"its pod has told nothing: {ended.why or 'it has said nothing'}; {ended.said.strip()[-200:]}"
+        return parts_of(json_document(ended.said))
+    except HandwrittenError:
+        told = f"its pod has told nothing: {ended.why or 'it has said nothing'}; {ended.said.strip()[-_SHOWN:]}"
         raise CommandError(told.rstrip("; ")) from None
+
+
+def parts_of(said: Any) -> dict[str, Any]:
+    """Each part of what a machine says that has its form; the others are named as `not_read`.
+
+    Raises HandwrittenError for what is no mapping.
+    """
+    if not isinstance(said, dict):
+        raise HandwrittenError("must be a mapping")
+    found: dict[str, Any] = {"not_read": []}
+    for name in _Said.model_fields:
+        try:
+            part = formed(_Said, {name: said[name]} if name in said else {})
+            found[name] = part.model_dump(by_alias=True)[name]
+        except HandwrittenError as error:
+            found["not_read"].append(f"of the machine, {error.at_its_place()}")
     return found
