@@ -1,6 +1,7 @@
 """A cluster that was made by hand, by Azure's public guide: all that is there stays theirs, whatever is tried."""
 
 import json
+import signal
 import subprocess
 from contextlib import suppress
 from pathlib import Path
@@ -151,7 +152,7 @@ def test_one_machine_is_looked_at_without_a_stack_and_all_that_was_brought_is_go
     because = "nodes offer rdma/shared_ib, told by NicClusterPolicy nic-cluster-policy"
     assert pool["without_stack"] == {**size, **resources, "because": because}
     assert everything(stack) == before
-    assert by_hand.pods(stack) == pods
+    assert by_hand.pods(stack).items() >= pods.items(), "no pod of theirs is gone or another"
 
 
 def test_who_lacks_a_right_is_told_which_and_nothing_is_made(stack: Stack, tmp_path: Path) -> None:
@@ -194,6 +195,19 @@ def test_a_pool_passes_without_a_stack_and_a_bad_machine_is_named_cordoned_and_h
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_who_stops_a_run_finds_nothing_of_it_in_the_cluster(stack: Stack, how: signal.Signals) -> None:
+    before, pods = everything(stack), by_hand.pods(stack)
+    stopped = subprocess.Popen(words(stack, "validate", "--selector", FABRIC))
+    eventually(lambda: len(brought(stack)) == 3, seconds=60)
+    stopped.send_signal(how)
+    assert stopped.wait(timeout=120) == 130
+    assert {name for name in brought(stack) if name.startswith("Namespace")} == set()
+    eventually(lambda: everything(stack) == before, seconds=30)  # what reaches beyond a namespace goes after it
+    assert by_hand.pods(stack).items() >= pods.items(), "no pod of theirs is gone or another"
+
+
+@pytest.mark.long
 def test_what_a_killed_run_left_is_deleted_by_the_next(stack: Stack) -> None:
     before, pods = everything(stack), by_hand.pods(stack)
     killed = subprocess.Popen(words(stack, "validate", "--selector", FABRIC))
@@ -204,7 +218,7 @@ def test_what_a_killed_run_left_is_deleted_by_the_next(stack: Stack) -> None:
     again = command(stack, "validate", "--selector", FABRIC, code=0)
     assert "a run that was killed had left namespace aks-infiniband-run-" in again.stderr
     eventually(lambda: everything(stack) == before, seconds=30)
-    assert by_hand.pods(stack) == pods
+    assert by_hand.pods(stack).items() >= pods.items(), "no pod of theirs is gone or another"
 
 
 @pytest.mark.long
