@@ -14,7 +14,7 @@ from aks_infiniband.stack.settings.mistakes import SettingsError
 from aks_infiniband.stack.stack import Stack
 from azure.core.exceptions import AzureError
 
-from aks_infiniband_cli.preflight import checks, prices, roles, upkeep
+from aks_infiniband_cli.preflight import checks, prices, rights, roles, upkeep
 from aks_infiniband_cli.preflight.answers import Role
 from aks_infiniband_cli.preflight.azure import Azure, chosen_subscription, endpoint_of, login
 from aks_infiniband_cli.preflight.azure_errors import remedy_of, words_of
@@ -55,11 +55,22 @@ def lines_of(
     here = _of_the_world(stack, folder)
     needs = needs_of(stack)
     if needs is None:
-        found = "the cluster is there already, and the stack makes nothing in Azure"
-        return [*here, *_in_cluster(stack), Line(check="Azure", state="not checked", found=found)]
+        return [*here, *_in_cluster(stack), Line(check="Azure", state="not checked", found=_changed_in_azure(stack))]
     chosen = chosen_subscription(subscription_id, configuration)
     azure = Azure(login(), endpoint or endpoint_of(configuration), chosen)
     return [*here, *_kubelogin(needs), *_of_azure(needs, azure, chosen)]
+
+
+def _changed_in_azure(stack: Stack) -> str:
+    """What a stack asks Azure for whose cluster is there already."""
+    taken = stack.adopted
+    if taken is None:
+        return "the cluster is there already, and the stack makes nothing in Azure"
+    names = ", ".join(asked.name for _, asked, _ in taken.pools)
+    return (
+        f"the cluster is there already. The stack makes nothing in Azure, and changes what it has taken over: {names} "
+        f"of cluster {taken.cluster_name}. That takes {rights.CHANGE_POOLS} there"
+    )
 
 
 def _of_the_world(stack: Stack, folder: Path) -> list[Line]:

@@ -12,6 +12,7 @@ Rights = Mapping[str, Sequence[str]]
 _SUBSCRIPTION, _GROUP, _CLUSTER = "the subscription", "the group in which AKS keeps the machines", "the cluster"
 _AKS: Final = "Microsoft.ContainerService"
 _POOLS: Final = f"{_AKS}/managedClusters/agentPools"
+CHANGE_POOLS: Final = f"{_POOLS}/write"
 _MACHINES: Final = "Microsoft.Compute/virtualMachineScaleSets/virtualMachines"
 REPLACE: Final[Rights] = {
     _SUBSCRIPTION: ("Microsoft.Compute/locations/operations/read", f"{_AKS}/locations/operations/read"),
@@ -22,7 +23,7 @@ REPLACE: Final[Rights] = {
     ),
     _CLUSTER: (
         f"{_POOLS}/read",
-        f"{_POOLS}/write",
+        CHANGE_POOLS,
         f"{_POOLS}/machines/read",
         f"{_POOLS}/deleteMachines/action",
     ),
@@ -33,7 +34,7 @@ UPGRADE: Final[Rights] = {
         f"{_AKS}/managedClusters/read",
         f"{_AKS}/managedClusters/write",
         f"{_POOLS}/read",
-        f"{_POOLS}/write",
+        CHANGE_POOLS,
         f"{_POOLS}/upgradeProfiles/read",
         f"{_POOLS}/upgradeNodeImageVersion/action",
         f"{_POOLS}/abort/action",
