@@ -9,7 +9,8 @@ from aks_infiniband.operators.network_operator import network_operator_values
 from aks_infiniband.resources.registry import PULL_SECRET
 
 from tests.some_pools import H100, HBV4
-from tests.unit.components.stack_files import existing, network_of
+from tests.unit.components.stack_files import changed, existing, network_of
+from tests.unit.components.stack_files import pool as pool_of
 
 KUBECONFIG = "kubeconfig"
 ND = {"name": "ndh100", "vmSize": H100, "count": 2}
@@ -119,3 +120,13 @@ def test_an_existing_clusters_operators_run_where_its_settings_say() -> None:
     assert network_of(load(whole)).values["operator"]["nodeSelector"] == {"role": "system"}
     made = network_of(configured()).values["operator"]
     assert made["nodeSelector"] == {"kubernetes.azure.com/mode": "system"}
+
+
+@pytest.mark.parametrize("accepted", [True, False])
+def test_whether_a_variable_hands_out_gpus_is_the_same_for_the_operator_and_for_aks(*, accepted: bool) -> None:
+    given = {"valuesFile": None, "acceptVisibleDevicesEnvvar": accepted}
+    by_operator = load(changed(gpuOperator=given)).operators.gpu
+    assert by_operator is not None
+    assert ("cdi" in by_operator.values) is not accepted
+    by_aks = load(changed(gpuOperator=given, pools=[pool_of(gpuDriver="aks")]))
+    assert (by_aks.toolkit_hardening(KUBECONFIG) is None) is accepted

@@ -6,7 +6,7 @@ import pytest
 from aks_infiniband import Stack, ValidationOptions, Waits, load
 from aks_infiniband.facts.baselines import GivenThreshold
 
-from tests.some_pools import H100, HBV4
+from tests.some_pools import H100, HBV4, MI300X
 
 ND = {"name": "nd", "vmSize": H100, "count": 2}
 HB = {"name": "hb", "vmSize": HBV4, "count": 2, "mode": "ipoib", "taints": ["sku=hpc:NoSchedule"]}
@@ -39,6 +39,21 @@ def facts(of: str, *pools: Any, **sections: Any) -> Any:
 )
 def test_a_change_of_driver_operator_or_kubernetes_makes_it_say_nothing(change: Any) -> None:
     assert facts("nd", **change) != facts("nd")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"driverVersion": "30.20.2"},
+        {"driverImage": "another.azurecr.io/amd/amdgpu-kmod"},
+        {"deviceConfig": {"metricsExporter": {"enable": True}}},
+        {"chart": {"version": "v1.4.0"}},
+    ],
+)
+def test_a_change_of_amds_driver_or_operator_makes_it_say_nothing(change: Any) -> None:
+    given = {"driverImage": "myregistry.azurecr.io/amd/amdgpu-kmod"}
+    pool = {"name": "nda", "vmSize": MI300X, "count": 2, "gpuDriver": "operator"}
+    assert facts("nda", pool, amdGpuOperator={**given, **change}) != facts("nda", pool, amdGpuOperator=given)
 
 
 @pytest.mark.parametrize("change", [{"mode": "sriov"}, {"osSku": "Ubuntu2204"}, {"zones": ["1"]}])
