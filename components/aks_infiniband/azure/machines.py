@@ -120,7 +120,7 @@ class OrdinaryPool(Machines, AskedPool):
 def sent(machines: Machines) -> dict[str, Any]:
     """The arguments of an AgentPool that fields stand for one by one. `autoscale` is three, and follows the pool."""
     found: dict[str, Any] = {}
-    for name, field in Machines.model_fields.items():
+    for name, field in type(machines).model_fields.items():
         for marker in field.metadata:
             if isinstance(marker, Sent):
                 value = getattr(machines, name)

@@ -9,10 +9,7 @@ from aks_infiniband.operators import amd_gpu_operator, cert_manager, device_conf
 from aks_infiniband.operators.amd_gpu_operator import AmdOptions
 from aks_infiniband.operators.release import OperatorOptions
 from aks_infiniband.provider.arguments import taken
-from aks_infiniband.provider.described import describes
-from aks_infiniband.provider.inputs import (
-    OperatorInputs,
-)
+from aks_infiniband.provider.inputs import OperatorInputs, describes
 from aks_infiniband.provider.operators import operator, registry
 
 

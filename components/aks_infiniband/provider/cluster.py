@@ -6,7 +6,7 @@ import pulumi
 
 from aks_infiniband.azure import arguments, cluster
 from aks_infiniband.provider.arguments import taken
-from aks_infiniband.provider.described import describes
+from aks_infiniband.provider.inputs import describes
 
 
 @describes(arguments.SystemPool)

@@ -151,7 +151,9 @@ def _type(annotation: Any) -> Any:
         return _enumeration(frozenset(members))
     if origin in _SHAPES:
         return _SHAPES[origin](_type(members[-1] if origin in (dict, Mapping) else members[0]))
-    return annotation if annotation in _PLAIN else _INPUTS[annotation]
+    if annotation not in (*_PLAIN, *_INPUTS):
+        raise LookupError(f"{annotation}: describe it before, or name its key in `without`")
+    return _INPUTS.get(annotation, annotation)
 
 
 _PLAIN: Final = (str, bool, int, float, Any)

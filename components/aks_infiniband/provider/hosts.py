@@ -7,7 +7,7 @@ import pulumi
 from aks_infiniband.hosts import dranet, node_preparation, peermem, toolkit_hardening
 from aks_infiniband.hosts.node_daemon import NodeDaemonArgs
 from aks_infiniband.provider.arguments import taken
-from aks_infiniband.provider.described import describes
+from aks_infiniband.provider.inputs import describes
 
 
 @describes(NodeDaemonArgs)

@@ -1,4 +1,6 @@
-"""What several components take, for every language."""
+"""What several components take, for every language. Whoever describes inputs takes `describes` from here, so that the
+parts of them are described before.
+"""
 
 from typing import Any, NotRequired, TypedDict
 
@@ -11,6 +13,17 @@ from aks_infiniband.provider.described import describes
 from aks_infiniband.resources.options import Waits
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.stack.settings.operators import ChartSettings
+
+__all__ = [
+    "ChartDescription",
+    "OperatorInputs",
+    "PoolDescription",
+    "RegistryDescription",
+    "ThresholdDescription",
+    "UpgradeDescription",
+    "WaitsDescription",
+    "describes",
+]
 
 
 @describes(AskedPool, Pool, without=("size", "node_count"), part=Pool)

@@ -7,7 +7,7 @@ import pulumi
 from aks_infiniband.azure import feature, node_pool
 from aks_infiniband.azure.machines import Autoscale, Machines, OrdinaryPool
 from aks_infiniband.provider.arguments import taken
-from aks_infiniband.provider.described import describes
+from aks_infiniband.provider.inputs import describes
 
 
 @describes(feature.FeatureRegistrationArgs)

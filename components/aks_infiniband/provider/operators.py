@@ -12,8 +12,7 @@ from aks_infiniband.facts.versions import DRA_DRIVER_CHART, Chart
 from aks_infiniband.operators import dra_driver, existing_gpu_operator, gpu_operator, network_operator
 from aks_infiniband.operators.release import OperatorArgs, OperatorOptions
 from aks_infiniband.provider.arguments import chart_of, pools_of, taken
-from aks_infiniband.provider.described import describes
-from aks_infiniband.provider.inputs import OperatorInputs
+from aks_infiniband.provider.inputs import OperatorInputs, describes
 from aks_infiniband.resources.registry import Registry
 
 _Args = TypeVar("_Args", bound=OperatorArgs)

@@ -9,8 +9,7 @@ import pulumi
 from aks_infiniband.operators import existing_network_operator, ipoib, nic_policy
 from aks_infiniband.operators.release import OperatorOptions
 from aks_infiniband.provider.arguments import pools_of, taken
-from aks_infiniband.provider.described import describes
-from aks_infiniband.provider.inputs import PoolDescription
+from aks_infiniband.provider.inputs import PoolDescription, describes
 
 
 @describes(OperatorOptions, nic_policy.NicClusterPolicyArgs, without=("policies", "turns"))

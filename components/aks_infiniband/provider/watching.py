@@ -6,8 +6,8 @@ import pulumi
 
 from aks_infiniband import light_check, observability, validation
 from aks_infiniband.provider.arguments import section, taken
-from aks_infiniband.provider.described import describes
 from aks_infiniband.provider.enumerations import Unread, ValidationMode
+from aks_infiniband.provider.inputs import describes
 
 
 @describes(

@@ -5,7 +5,7 @@ from typing import TypedDict
 import pulumi
 
 from aks_infiniband.provider.arguments import taken
-from aks_infiniband.provider.described import describes
+from aks_infiniband.provider.inputs import describes
 from aks_infiniband.resources import registry
 from aks_infiniband.workload import guard, pool_topology, settings
 

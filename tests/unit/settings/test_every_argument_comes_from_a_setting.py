@@ -80,9 +80,9 @@ def _loaded(configuration: Any) -> Stack | None:
 def defaults(arguments: Any) -> Iterator[tuple[str, Any, Any]]:
     """Of each argument that has a default: its name, what it is, and the default."""
     for field in fields(arguments):
-        made_anew = field.default_factory is not MISSING
-        if field.name not in WIRED and (made_anew or field.default is not MISSING):
-            default = field.default_factory() if made_anew else field.default  # type: ignore[misc]
+        made_anew: Any = field.default_factory
+        if field.name not in WIRED and not (made_anew is MISSING and field.default is MISSING):
+            default = field.default if made_anew is MISSING else made_anew()
             yield f"{type(arguments).__name__}.{field.name}", getattr(arguments, field.name), default
 
 
