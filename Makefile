@@ -28,7 +28,7 @@ quoted = '$(subst ','\'',$(1))'
 option = $(if $(2),--$(1) $(call quoted,$(2)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools rehearse rehearse-down unit test test-simulator test-all version release check fix docs site facts facts-check recordings bench lock digests sizes
+.PHONY: help setup tools rehearse rehearse-down unit test test-simulator test-all version release check fix style docs site facts facts-check recordings bench lock digests sizes
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -71,6 +71,9 @@ check: setup ## style, types and layers: every check runs, and what failed is li
 
 fix: setup ## mend what lint and format can mend
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
+
+style: setup ## count the habits that STYLE.md names, and lower their ceilings
+	@$(BIN)/python -m tests.wording --lower
 
 docs: setup ## write anew what is generated: the settings' pages, and the rooms in CONTRIBUTING.md
 	@$(BIN)/python -m pages

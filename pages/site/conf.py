@@ -62,6 +62,7 @@ NAVIGATION: Final = {
     ],
     "Change this project": [
         "CONTRIBUTING",
+        "STYLE",
         "components/README",
         "command_line/README",
         "rehearsal/README",

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[3]
 @pytest.fixture
 def tools(tmp_path: Path) -> Path:
     """Stand-ins for the checkers: all of them pass."""
-    for name in ("ruff", "mypy", "lint-imports", "sphinx-build", "python"):
+    for name in ("ruff", "mypy", "lint-imports", "sphinx-build", "python", "codespell"):
         tool(tmp_path, name, exit_status=0)
     return tmp_path
 
@@ -61,4 +61,6 @@ def test_what_runs_beside_the_other_checks_is_shown_and_listed_too(tools: Path) 
 
     assert done.returncode == 1
     assert {"ok      layers", "mypy has spoken", "python has spoken"} <= set(done.stdout.splitlines())
-    assert {"  types", "  tests can be collected"} <= set(done.stdout.split("checks failed:")[1].splitlines())
+    assert {"  types", "  style of texts (STYLE.md)", "  tests can be collected"} <= set(
+        done.stdout.split("checks failed:")[1].splitlines()
+    )
