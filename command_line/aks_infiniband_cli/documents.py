@@ -50,10 +50,22 @@ def content_of(file: str | Path) -> bytes:
     return found
 
 
-def require_new(file: Path) -> None:
-    """Raises CommandError for a file that is there already, before anything is done for what it would hold."""
-    if file.exists():
-        raise CommandError(f"{file} is there already, and is not overwritten: --out names another file")
+def require_new(named: Mapping[str, Path]) -> None:
+    """Raises CommandError for a file that cannot be made, before anything is done for what it would hold.
+
+    named: files, by the flag that names each.
+    """
+    flags = dict[Path, str]()
+    for flag, file in named.items():
+        if file.exists():
+            raise CommandError(f"{file} is there already, and is not overwritten: {flag} names another file")
+        if not file.parent.is_dir():
+            raise CommandError(
+                f"{file} cannot be made: the folder {file.parent} does not exist; {flag} names another file"
+            )
+        other = flags.setdefault(file.resolve(), flag)
+        if other != flag:
+            raise CommandError(f"{file} is named by {other} and {flag}: give each its own file")
 
 
 def write_document(found: Mapping[str, Any], file: Path) -> None:

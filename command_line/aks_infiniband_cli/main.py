@@ -23,6 +23,7 @@ from aks_infiniband_cli.upgrade.command import UPGRADE
 from aks_infiniband_cli.validate.command import VALIDATE
 from aks_infiniband_cli.workload.command import WORKLOAD
 
+_PROGRAM: Final = "aks-infiniband"
 COMMANDS: Final[tuple[Command, ...]] = (
     INIT,
     ADOPT,
@@ -38,6 +39,8 @@ COMMANDS: Final[tuple[Command, ...]] = (
     WORKLOAD,
     TEARDOWN,
 )
+_PLUGIN: Final = (DOCTOR, VALIDATE, EVIDENCE, REPLACE, REPORT)
+"""The commands that need a cluster and do not need the folder of a stack."""
 _INTERRUPTED: Final = 130
 """What shells report for a program that Ctrl-C ended."""
 EXIT_CODES: Final = (
@@ -48,17 +51,26 @@ EXIT_CODES: Final = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line, without its first word; returns the exit code. Raises SystemExit for unknown flags."""
-    given = command_parser().parse_args(arguments)
+    return _run(command_parser(), arguments)
+
+
+def kubectl_plugin(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line as `kubectl infiniband`, to which kubectl hands what follows these two words."""
+    return _run(kubectl_parser(), arguments)
+
+
+def _run(parser: Parser, arguments: Sequence[str] | None) -> int:
+    given = parser.parse_args(arguments)
     command: Command = given.command
     try:
         return _answered(command, given)
     except (CommandError, OSError) as error:
-        return _refused(command, str(error))
+        return _refused(parser, command, str(error))
     except (EOFError, KeyboardInterrupt) as given_up:
-        _refused(command, "stopped")
+        _refused(parser, command, "stopped")
         return WRONG_USE if isinstance(given_up, EOFError) else _INTERRUPTED
     except Exception as error:  # nobody gets a traceback, whatever it is
-        return _refused(command, unforeseen(error))
+        return _refused(parser, command, unforeseen(error))
 
 
 def _answered(command: Command, given: argparse.Namespace) -> int:
@@ -76,8 +88,8 @@ def _answered(command: Command, given: argparse.Namespace) -> int:
     return answer.exit_code
 
 
-def _refused(command: Command, why: str) -> int:
-    note(f"aks-infiniband {command.name}: {why}")
+def _refused(parser: Parser, command: Command, why: str) -> int:
+    note(f"{parser.prog} {command.name}: {why}")
     return WRONG_USE
 
 
@@ -90,18 +102,23 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def command_parser() -> Parser:
-    """The parser of every command and its flags."""
-    parser = Parser(prog="aks-infiniband", epilog=EXIT_CODES)
+def command_parser(program: str = _PROGRAM, offered: Sequence[Command] | None = None) -> Parser:
+    """The parser of commands and their flags. program: what people type to run it. offered: None: every command."""
+    parser = Parser(prog=program, epilog=EXIT_CODES)
     parser.add_argument("--version", action=_Version, nargs=0, help="print the versions of the command and the library")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in COMMANDS:
-        epilog = f"example: {command.example} | {EXIT_CODES}"
+    for command in COMMANDS if offered is None else offered:
+        epilog = f"example: {command.example.replace(_PROGRAM, program)} | {EXIT_CODES}"
         its = commands.add_parser(command.name, help=command.help, description=command.description, epilog=epilog)
         command.declare(its)
         its.add_argument("--output", choices=("text", "json"), default="text", help="default: text")
         its.set_defaults(command=command)
     return parser
+
+
+def kubectl_parser() -> Parser:
+    """The same of the commands that `kubectl infiniband` offers."""
+    return command_parser("kubectl infiniband", _PLUGIN)
 
 
 if __name__ == "__main__":

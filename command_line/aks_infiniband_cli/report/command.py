@@ -6,15 +6,22 @@ What they import takes seconds, or is an extra: it is imported when they run.
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from aks_infiniband.terminal import one_line
+from aks_infiniband.validation.reports import Report
 
 from aks_infiniband_cli.bad_machines.replace.case import shown
-from aks_infiniband_cli.console import Answer, Command, at_work, exit_code_of
-from aks_infiniband_cli.documents import content_of, json_file, name_of, named
+from aks_infiniband_cli.console import Answer, Command, CommandError, at_work, exit_code_of
+from aks_infiniband_cli.documents import content_of, json_file, name_of, named, require_new
 from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
 from aks_infiniband_cli.report.machines import line
+from aks_infiniband_cli.test_results.cases import suite
+from aks_infiniband_cli.test_results.files import declare_test_results, named_test_results, write_test_results
+
+if TYPE_CHECKING:
+    from aks_infiniband_cli.bad_machines.replace.case import Case
+    from aks_infiniband_cli.report.sources import Reports
 
 
 def declare_report(report: argparse.ArgumentParser) -> None:
@@ -25,17 +32,21 @@ def declare_report(report: argparse.ArgumentParser) -> None:
     source.add_argument("--report", metavar="FILE", help=kept)
     declare_cluster(report, source)
     declare_namespace(report)
-    report.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the files go")
+    report.add_argument("--out", type=Path, metavar="FOLDER", help="where the page and the plots go")
+    declare_test_results(report)
 
 
 def report(given: argparse.Namespace) -> Answer:
-    """Make the page of reports.
+    """Make the page of reports, and the files of test results.
 
     The exit code is FOUND where a pool, or a machine since, fails or warns, else UNMEASURED where one was not measured.
     """
+    results = named_test_results(given)
+    if given.out is None and not results:
+        raise CommandError("it is not said what to make: give --out FOLDER, --junit FILE or --ctrf FILE")
+    require_new(results)
     with at_work("Reading the reports and drawing"):
         from aks_infiniband_cli.report import sources  # noqa: PLC0415
-        from aks_infiniband_cli.report.files import write  # noqa: PLC0415
 
         replaced, machines = [], list[dict[str, Any]]()
         if given.state is not None:
@@ -47,7 +58,12 @@ def report(given: argparse.Namespace) -> Answer:
             found = sources.from_cluster(kubeconfig, namespace=given.namespace)
             replaced = sources.replaced_in(kubeconfig, namespace=given.namespace)
             machines = sources.machines_in(kubeconfig, namespace=given.namespace)
-        files = [str(path) for path in write(found, given.out, replaced, machines)]
+        files = [*_page(given.out, found, replaced, machines), *map(str, results.values())]
+        suites = [
+            suite(name, pool["verdict"], [sources.told(pool)], cast("Report", pool), _of(name, machines))
+            for name, pool in found.items()
+        ]
+        write_test_results(suites, results)
         told = [
             *(text for name, pool in found.items() for text in _told(sources.told(pool), name, machines)),
             *(one_line(case.told()) for case in replaced),
@@ -66,10 +82,25 @@ def report(given: argparse.Namespace) -> Answer:
     )
 
 
+def _page(
+    out: Path | None, found: "Reports", replaced: "Sequence[Case]", machines: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    """The files of the page, if it is wanted: drawing it takes the extra."""
+    if out is None:
+        return []
+    from aks_infiniband_cli.report.files import write  # noqa: PLC0415
+
+    return [str(path) for path in write(found, out, replaced, machines)]
+
+
+def _of(pool: str, machines: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [machine for machine in machines if machine["pool"] == pool]
+
+
 def _told(headline: str, pool: str, machines: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """A pool's verdict, and what is known of its machines since."""
     yield headline
-    yield from (line(machine) for machine in machines if machine["pool"] == pool)
+    yield from (line(machine) for machine in _of(pool, machines))
 
 
 def declare_timeline(timeline: argparse.ArgumentParser) -> None:
@@ -113,7 +144,10 @@ def timeline(given: argparse.Namespace) -> Answer:
 REPORT: Final = Command(
     name="report",
     help="make a page of what the validations measured",
-    description="Makes report.html, and each plot as PNG, of the reports of a stack's pools.",
+    description=(
+        "Makes report.html, and each plot as PNG, of the reports of a stack's pools, or writes their checks as test "
+        "cases. The page needs the extra; test cases do not."
+    ),
     example="pulumi stack export | aks-infiniband report --state - --out report",
     declare=declare_report,
     run=report,

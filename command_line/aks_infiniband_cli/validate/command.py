@@ -10,9 +10,10 @@ from aks_infiniband.facts.baselines import FIGURES
 from aks_infiniband.facts.bounds import MOST_LIMIT
 from aks_infiniband.facts.catalog.machine import Mode
 
-from aks_infiniband_cli.console import Answer, Command, at_work, exit_code_of, note
+from aks_infiniband_cli.console import Answer, Command, CommandError, at_work, exit_code_of, note
 from aks_infiniband_cli.documents import content_of, require_new, write_document
 from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
+from aks_infiniband_cli.test_results.files import declare_test_results, named_test_results, write_test_results
 
 if TYPE_CHECKING:
     from aks_infiniband_cli.validate.validating import Wish
@@ -68,6 +69,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("--against", metavar="FILE", help=earlier)
     kept = "keep what --output json prints in this file, which must not be there yet"
     add("--out", type=Path, metavar="FILE", help=kept)
+    declare_test_results(parser)
     marks = parser.add_mutually_exclusive_group()
     marks.add_argument("--cordon", action="store_true", help="cordon the nodes that fail")
     undo = "uncordon the nodes that --cordon has cordoned, and no others; nothing is measured"
@@ -81,8 +83,11 @@ def validate(given: argparse.Namespace) -> Answer:
 
     file = kubeconfig_of(given)
     out: Path | None = given.out
-    if out is not None:
-        require_new(out)
+    results = named_test_results(given)
+    if given.uncordon and results:
+        raise CommandError(f"{' and '.join(results)}: --uncordon measures nothing, so there is nothing to write")
+    files = {**({"--out": out} if out else {}), **results}
+    require_new(files)
     with at_work(f"Reading the cluster of context {file.context}") as say:
         if given.uncordon:
             found = uncordoned(file.kubeconfig, _wish(given))
@@ -91,7 +96,9 @@ def validate(given: argparse.Namespace) -> Answer:
     document = rendering.document(found)
     if out is not None:
         write_document(document, out)
-        note(f"kept: {out}")
+    write_test_results([rendering.suite_of(pool) for pool in found.pools], results)
+    for kept in files.values():
+        note(f"kept: {kept}")
     return Answer(
         document=document,
         text=rendering.text(found),

@@ -11,6 +11,7 @@ from aks_infiniband.validation.reports import Report, headline, kinds_of, passed
 from rich.console import Group
 
 from aks_infiniband_cli.console import uncut
+from aks_infiniband_cli.test_results.cases import Suite, suite
 from aks_infiniband_cli.validate.comparison import Change
 from aks_infiniband_cli.validate.nodes import LeftOut
 
@@ -122,20 +123,35 @@ def _lines(found: Found) -> Iterator[tuple[str, str]]:
         yield "no node is cordoned by this command", ""
 
 
+def suite_of(pool: Pool) -> Suite:
+    """A pool as a suite of test cases."""
+    told = (_headline(pool), *pool.why, *(line for line, _ in _lacks(pool)))
+    return suite(pool.name, pool.verdict, told, pool.report)
+
+
 def lines_of(pool: Pool) -> Iterator[tuple[str, str]]:
     """Each line of a pool, and its style on a terminal."""
-    style = _STYLES.get(pool.verdict, "bold red")
+    yield _headline(pool), _STYLES.get(pool.verdict, "bold red")
     if pool.report is None:
-        yield f"pool {pool.name}: {pool.verdict}", style
         for line in pool.why:
             yield f"  {line}", ""
     else:
-        yield headline({**pool.report, "verdict": pool.verdict}), style
         yield f"{passed(pool.report['checks'])}; measured: {', '.join(pool.nodes)}", ""
         yield from ((line, "") for line in table(pool.report["checks"], most_rows=_MOST_ROWS))
     if pool.changes:
         yield f"compared with {pool.before}:", ""
         yield from _table(pool.changes)
+    yield from _lacks(pool)
+
+
+def _headline(pool: Pool) -> str:
+    if pool.report is None:
+        return f"pool {pool.name}: {pool.verdict}"
+    return headline({**pool.report, "verdict": pool.verdict})
+
+
+def _lacks(pool: Pool) -> Iterator[tuple[str, str]]:
+    """The nodes that are missing or were left out."""
     if lacks := pool.members.told():
         yield lacks, "yellow" if pool.in_part else "bold red"
     for left in pool.left_out:

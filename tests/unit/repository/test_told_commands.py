@@ -6,9 +6,10 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
-from aks_infiniband_cli.main import command_parser
+from aks_infiniband_cli.main import command_parser, kubectl_parser
 
 from rehearsal.cli.options import parser
 from tests.told_commands import ROOT, Told, of_messages, of_pages
@@ -16,6 +17,7 @@ from tests.told_commands import ROOT, Told, of_messages, of_pages
 EVERY = [*of_pages(), *of_messages()]
 NO_COMMANDS = {"make a page of what the validations measured", "pulumi x failed"}
 """Strings that begin with a program's name."""
+PLUGIN = "infiniband"
 
 
 def of(*programs: str) -> list[Told]:
@@ -35,16 +37,27 @@ def test_every_target_of_make_and_every_variable_is_in_the_makefile() -> None:
 
 
 def test_every_command_of_aks_infiniband_is_one_with_flags_that_it_has() -> None:
-    [commands] = [a for a in command_parser()._actions if isinstance(a, argparse._SubParsersAction)]
     for told in of("aks-infiniband"):
-        if told.words[1].rstrip(":") == "x":
-            continue  # the name of a command
-        assert told.words[1] in commands.choices, told
-        parser = commands.choices[told.words[1]]
-        known = {name for action in parser._actions for name in action.option_strings}
-        assert {word for word in told.words if word.startswith("-") and word != "-"} <= known, told
-        if told.copied and "--help" not in told.words:
-            parser.parse_args(told.words[2:])
+        if told.words[1].rstrip(":") != "x":  # the name of a command
+            hold(told, command_parser(), told.words[1:])
+
+
+def test_every_command_of_kubectl_infiniband_is_one_with_flags_that_it_has() -> None:
+    plugin = [told for told in of("kubectl") if told.words[1] == PLUGIN and len(told.words) > 2]
+    assert plugin
+    for told in plugin:
+        hold(told, kubectl_parser(), told.words[2:])
+
+
+def hold(told: Told, front: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    """Hold a command and its flags against the parser of its front door. words: what follows the program."""
+    [commands] = [a for a in front._actions if isinstance(a, argparse._SubParsersAction)]
+    assert words[0] in commands.choices, told
+    parser = commands.choices[words[0]]
+    known = {name for action in parser._actions for name in action.option_strings}
+    assert {word for word in words if word.startswith("-") and word != "-"} <= known, told
+    if told.copied and "--help" not in words:
+        parser.parse_args(words[1:])
 
 
 def test_every_module_that_python_is_to_run_is_there() -> None:
@@ -68,7 +81,7 @@ def test_kubectl_knows_every_verb_and_flag() -> None:
         while words and words[0] in {"-n", "--namespace"}:
             flags["options"].add(words.pop(0))
             words = words[1:]
-        if words and words[0] != "xdescribe":  # a line that begins with the flags of the message's own
+        if words and words[0] not in {PLUGIN, "xdescribe"}:  # a line that begins with the flags of the message's own
             verb = " ".join(words[:2]) if words[0] == "create" else words[0]
             flags[verb] |= {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
     assert {"get", "describe", "logs", "options"} <= set(flags)

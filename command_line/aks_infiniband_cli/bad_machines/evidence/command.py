@@ -29,7 +29,7 @@ def evidence(given: argparse.Namespace) -> Answer:
 
     file = kubeconfig_of(given)
     out: Path = given.out or Path(f"evidence-{given.node}.json")
-    require_new(out)
+    require_new({"--out": out})
     measured = (content_of(given.report), name_of(given.report)) if given.report else None
     with at_work(f"Asking node {given.node}") as say:
         found = collect(file.kubeconfig, given.node, given.namespace, measured=measured, say=say)
