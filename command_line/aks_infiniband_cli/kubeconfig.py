@@ -25,7 +25,7 @@ def declare_cluster(parser: argparse.ArgumentParser, one_of: "argparse._Mutually
 
 def declare_namespace(parser: argparse.ArgumentParser) -> None:
     """Add the flag that names whose validations count: in another namespace whoever runs pods could have made them."""
-    of_program = f"where the program has its validations; default: {SYSTEM_NAMESPACE}"
+    of_program = f"namespace of the program's validations; default: {SYSTEM_NAMESPACE}"
     parser.add_argument("--namespace", default=SYSTEM_NAMESPACE, metavar="NAME", help=of_program)
 
 
@@ -36,7 +36,7 @@ def kubeconfig_of(given: argparse.Namespace) -> "KubeconfigFile":
 
     path, named_by = _named(given.kubeconfig)
     if not _is_there(path):
-        raise CommandError(f"there is no kubeconfig {_whole(path)}; {named_by}")
+        raise CommandError(f"kubeconfig {_whole(path)} does not exist; {named_by}")
     try:
         return read_kubeconfig(path, context=given.context)
     except KubeconfigError as error:
@@ -60,15 +60,15 @@ def _whole(path: str) -> str:
     try:
         return str(Path(path).expanduser().absolute())
     except RuntimeError:
-        return f"{path}, nor such a home folder"
+        return f"{path} (unknown home folder)"
 
 
 def _named(given: str | None) -> tuple[str, str]:
     """Its path, and what says where it is: of several files in KUBECONFIG the first that exists, as one file goes."""
     several = [path for path in os.environ.get("KUBECONFIG", "").split(os.pathsep) if path]
     if given:
-        return given, "--kubeconfig says where it is"
+        return given, "--kubeconfig names it"
     if several:
         found = next((path for path in several if _is_there(path)), several[0])
-        return found, "KUBECONFIG says where it is, or --kubeconfig"
-    return _DEFAULT, "--kubeconfig says where another is, or KUBECONFIG"
+        return found, "KUBECONFIG names it; --kubeconfig can name another"
+    return _DEFAULT, "name another with --kubeconfig or KUBECONFIG"

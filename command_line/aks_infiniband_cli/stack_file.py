@@ -30,9 +30,11 @@ def configuration_of(file: Path) -> Mapping[str, Any]:
         found = read(file) or {}
     configuration = found.get("config") if isinstance(found, dict) else found
     if not configuration:
-        raise CommandError(f"{file} has no configuration: a stack file has `config:`, `aks-infiniband init` writes one")
+        raise CommandError(
+            f"{file} does not have a configuration: a stack file has `config:`, `aks-infiniband init` writes one"
+        )
     if not isinstance(configuration, dict):
-        raise CommandError(f"{file} is no stack file: config must be a mapping, key: value")
+        raise CommandError(f"{file} is not a stack file: config must be a mapping, key: value")
     return configuration
 
 

@@ -40,7 +40,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     azure.add_argument(
         "--endpoint", type=url, metavar="URL", help="of Azure Resource Manager; default: the public cloud's"
     )
-    parser.add_argument("--folder", type=Path, default=Path(), help="where the files are written; default: here")
+    parser.add_argument("--folder", type=Path, default=Path(), help="folder for the files; default: the current folder")
 
 
 def run(given: argparse.Namespace) -> Answer:
@@ -75,9 +75,9 @@ def _read(file: "KubeconfigFile") -> "Found":
     nodes, no_nodes = read_nodes(file.kubeconfig, limit_seconds=LOOK_SECONDS)
     gpu_policies, no_policies = existing_gpu_operator.look(file.kubeconfig)
     if why := [*no_nodes, *unread, *no_policies]:
-        raise CommandError(f"the cluster does not tell what it has: {why[0]}")
+        raise CommandError(f"the cluster cannot be read: {why[0]}")
     if not nodes:
-        raise CommandError("the cluster has no nodes")
+        raise CommandError("the cluster does not have any nodes")
     return Found(nodes=nodes, seen=seen, gpu_policies=gpu_policies)
 
 
@@ -117,7 +117,7 @@ def _wanted(
     wanted = list(dict.fromkeys(names)) if names else list(known)
     if unknown := [name for name in wanted if name not in known and name not in in_azure]:
         pools = ", ".join(dict.fromkeys([*known, *in_azure])) or "none"
-        raise CommandError(f"--pool {unknown[0]}: there is no such pool with InfiniBand; there are: {pools}")
+        raise CommandError(f"--pool {unknown[0]}: the cluster does not have this pool with InfiniBand; it has: {pools}")
     found: list[PoolThere] = []
     left: list[Left] = []
     for name in wanted:
@@ -224,7 +224,8 @@ ADOPT: Final = Command(
     name="adopt",
     help="describe a cluster that is there as a stack file, and take over node pools of AKS",
     description="Reads a cluster that others made, and in Azure its node pools if it is named there; writes the stack "
-    "file that describes it, and what `pulumi import` needs (docs/existing-cluster.md). It changes nothing else.",
+    "file that describes it, and what `pulumi import` needs (docs/existing-cluster.md). The command "
+    "changes nothing else.",
     example="aks-infiniband adopt lab --kubeconfig cluster.yaml --resource-group rdma --cluster guide",
     declare=declare,
     run=run,

@@ -21,7 +21,7 @@ _POOL: Final = re.compile(r"aks-infiniband:pools\[(\d+)\]")
 _ADOPTED: Final = re.compile(r"aks-infiniband:existingCluster\.aks\.nodePools\.([a-z0-9]+)")
 _GPU: Final = "nvidia.com/gpu"
 _IPOIB: Final = (
-    "mode ipoib is for the operator that this program installs: the networks stay, and pods that join them go on"
+    "mode ipoib needs the operator that this program installs. The networks stay, and pods can still join them"
 )
 _THEIRS: Final = "its nodes are only used"
 
@@ -117,7 +117,7 @@ def _describable(made: Description, pools: Sequence[PoolThere], found: Found) ->
 def _why_not_described(pool: PoolThere, found: Found) -> str | None:
     hands_out = ways_of(pool.nodes, found) if pool.nodes else []
     if hands_out and all(way.mode not in BY_OTHERS for way in hands_out):
-        return f"its HCAs are handed out by {hands_out[0]}, which is no mode for an operator that others keep"
+        return f"its HCAs are handed out by {hands_out[0]}. This mode needs an operator that the stack installs"
     if hands_out and not found.seen.policies:
         return (
             f"its HCAs are handed out by {hands_out[0]}: a second device plugin would hand them out twice. Remove the "
@@ -262,7 +262,10 @@ def _keeping(made: Description, pool: PoolThere) -> PoolThere | None:
             name=pool.name,
             id=str(pool.azure["id"]),
             infiniband=pool.nodes is not None,
-            changes=[*map(str, differences), *(f"{name} is no longer asked for: others change it" for name in moving)],
+            changes=[
+                *map(str, differences),
+                *(f"{name} is no longer set by the stack: others change it" for name in moving),
+            ],
             stays=list(read_back.beyond(pool.azure, args)),
         )
     )

@@ -19,7 +19,7 @@ def stack_text(configuration: Mapping[str, Any], *, cluster: str) -> str:
     """The text of the stack file. cluster: what it describes, in words."""
     notes = [
         f"{cluster}, as the command `adopt` has found it.",
-        "What others made stays theirs; docs/existing-cluster.md says what is whose.",
+        "Resources that others made stay theirs; docs/existing-cluster.md lists the owners.",
     ]
     text = yaml.safe_dump({"config": dict(configuration)}, sort_keys=False, width=1000)
     return "\n".join([_SCHEMA, *(f"# {note}" for note in notes), text])

@@ -105,7 +105,7 @@ def require_nodes_in(group: str, subscription: str, name: str, pools: Sequence[N
             provider = str((node.get("spec") or {}).get("providerID") or "")
             if not provider.casefold().startswith(wanted):
                 raise CommandError(
-                    f"node {node['metadata']['name']} is no machine of cluster {name}, whose machines are in resource "
-                    f"group {group} of subscription {subscription}; it is {provider or 'of no provider'}. The "
+                    f"node {node['metadata']['name']} is not a machine of cluster {name}. Its machines are in resource "
+                    f"group {group} of subscription {subscription}; the node is {provider or 'of no provider'}. The "
                     "kubeconfig and --cluster must name the same cluster"
                 )

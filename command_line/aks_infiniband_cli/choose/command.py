@@ -57,7 +57,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--region", choices=sorted(REGIONS), metavar="REGION", help="Azure region of a new cluster")
     parser.add_argument(
-        "--with-infiniband", action="store_true", help="choose InfiniBand even where it is not worth its price"
+        "--with-infiniband", action="store_true", help="choose InfiniBand even if it is not worth its price"
     )
     parser.add_argument(
         "--stack",
@@ -66,7 +66,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="writes Pulumi.NAME.yaml; default: infiniband",
     )
-    parser.add_argument("--folder", type=Path, default=Path(), help="where it is written; default: here")
+    parser.add_argument("--folder", type=Path, default=Path(), help="folder for the file; default: the current folder")
     parser.add_argument("--explain", type=Path, metavar="STACKFILE", help="explain this stack file, and write none")
 
 
@@ -111,7 +111,7 @@ def _explained(path: Path) -> Answer:
 def _rehearse(folder: Path, stack: str) -> str:
     """How to rehearse the stack file that lies in the folder."""
     if not (folder / "Pulumi.yaml").is_file():
-        return "The folder has no program yet (Pulumi.yaml): docs/afternoon.md shows one"
+        return "The folder does not have a program yet (Pulumi.yaml): docs/afternoon.md shows one"
     has_makefile = (folder / "Makefile").is_file() and (folder / "rehearsal").is_dir()
     return f"Rehearse it: {f'make rehearse STACK={stack}' if has_makefile else f'rehearsal up {stack}'}"
 
@@ -128,7 +128,9 @@ def _project(folder: Path) -> str:
 
 def _answers(given: argparse.Namespace) -> Answers:
     if given.workload is None:
-        raise CommandError(f"say --workload: {', '.join(get_args(Workload))}; on a terminal it is asked")
+        raise CommandError(
+            f"--workload is missing. Allowed: {', '.join(get_args(Workload))}; on a terminal the command prompts for it"
+        )
     return Answers(
         workloads=tuple(dict.fromkeys(given.workload)),
         vm_size=given.size,

@@ -58,7 +58,7 @@ def decide(answers: Answers, *, with_infiniband: bool = False) -> Decision:
     if answers.fabric != "infiniband":
         return _without_infiniband(answers)
     if answers.vm_size is not None and answers.vm_size not in SIZES and not has_rdma(answers.vm_size):
-        text = f"{answers.vm_size} has no InfiniBand: sizes that have it carry an r behind their number"
+        text = f"{answers.vm_size} does not have InfiniBand: sizes with InfiniBand have an r after their number"
         return _tcp(answers, None, answers.nodes or 1, [Reason(text=text)])
     size, named = _size(answers)
     count = _count(answers, size)
@@ -92,8 +92,8 @@ def _of_a_rack(size: MachineSize) -> list[Reason]:
         return []
     text = (
         f"the feature AKSInfinibandSupport must not be registered in the subscription of {size.name}; if your capacity "
-        "is an interconnect group, no property of an AKS pool names one: ask Azure how your machines get one NVLink "
-        "domain"
+        "is an interconnect group, no property of an AKS pool names one: find out from Azure how your machines get "
+        "one NVLink domain"
     )
     return [Reason(text=text, source="docs/gb300.md")]
 
@@ -114,7 +114,7 @@ def _gpus(size: MachineSize, owner: GpuDriver) -> list[Reason]:
 
 
 def _without_infiniband(answers: Answers) -> Decision:
-    text = "the machines' network is Ethernet: there is no InfiniBand to hand out"
+    text = "the machines' network is Ethernet, not InfiniBand"
     if answers.fabric == "ethernet":
         return _tcp(answers, None, answers.nodes or 1, [Reason(text=text)])
     text = (
@@ -172,7 +172,7 @@ def _count(answers: Answers, size: MachineSize) -> int:
     count = answers.nodes or needed or 2
     if count > PLACEMENT_GROUP_LIMIT:
         raise CommandError(
-            f"{count} machines: one fabric takes {PLACEMENT_GROUP_LIMIT} at most; plan several pools. Where Azure has "
+            f"{count} machines: one fabric takes {PLACEMENT_GROUP_LIMIT} at most; plan several pools. If Azure has "
             "raised the subscription's limit, set cluster.placementGroupLimit and the pool's count in the stack file"
         )
     return count
@@ -185,13 +185,13 @@ def _not_worth_it(answers: Answers, size: MachineSize, count: int) -> list[Reaso
     if {*answers.workloads} == {"inference"}:
         text = (
             "inference alone keeps a replica within one machine, and requests come over TCP: smaller GPU machines cost "
-            "less; where a model does not fit into one machine, ask again with --with-infiniband"
+            "less; if a model does not fit into one machine, run the command with --with-infiniband"
         )
         return [Reason(text=text)]
     if against := too_few(size, wanted if gpus else 0):
         return against
     if count < 2:
-        return [Reason(text="one machine talks to nobody: InfiniBand is between machines, of which it takes two")]
+        return [Reason(text="InfiniBand connects at least two machines; the pool has one")]
     return []
 
 
@@ -216,7 +216,7 @@ def _mode(answers: Answers, size: MachineSize) -> tuple[Mode, list[Reason]]:
     if len(by_verbs) < len(workloads) or answers.verbs is False:
         if not size.ipoib_devices:
             raise CommandError(
-                f"programs without verbs take an IPoIB interface, whose name on {size.name} nobody has published: name "
+                f"programs without verbs use an IPoIB interface. Its name on {size.name} is not published: choose "
                 "another --size, or set ipoibDevices in the stack file once you have looked at a machine with `ip link`"
             )
         text = "the programs use no verbs: they bind to net1, an interface with an address on InfiniBand"
@@ -229,7 +229,7 @@ def _mode(answers: Answers, size: MachineSize) -> tuple[Mode, list[Reason]]:
     if workloads == ("training",) and size.infiniband.hca_count > 1:
         text = (
             "a training takes whole machines: each pod holds its adapters alone, one for each GPU, which is fastest; "
-            "where several jobs are to share a machine, take networkOperator.mode rdma-shared"
+            "if several jobs share a machine, set networkOperator.mode to rdma-shared"
         )
         return "sriov", [Reason(text=text, source=MODES)]
     text = "up to 63 pods of a machine share every adapter, so that several jobs fit; it is the guide's default"
@@ -249,7 +249,7 @@ def _gpu_driver(answers: Answers, size: MachineSize) -> GpuDriver | None:
     if wanted == usual:
         return None
     if size.accelerator is None:
-        raise CommandError(f"--gpu-driver {wanted}: {size.name} has no GPUs; leave it out")
+        raise CommandError(f"--gpu-driver {wanted}: {size.name} does not have GPUs; leave the flag out")
     if wanted not in size.gpu_driver_owners:
         raise CommandError(f"--gpu-driver {wanted}: {size.name} takes {' or '.join(size.gpu_driver_owners)}")
     return wanted

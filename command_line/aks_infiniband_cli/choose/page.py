@@ -56,7 +56,7 @@ def shown(document: Mapping[str, Any]) -> Group:
 
 def _headline(document: Mapping[str, Any]) -> str:
     machines = f" on {document['count']} × {document['vm_size']}" if document["mode"] else ""
-    against = "InfiniBand is not worth its price" if document["vm_size"] else "the machines have no InfiniBand"
+    against = "InfiniBand is not worth its price" if document["vm_size"] else "the machines do not have InfiniBand"
     verdict = "" if document["worth_its_price"] else f": {against}"
     return f"{document['transport']}{machines}{verdict}"
 

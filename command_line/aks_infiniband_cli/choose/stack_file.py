@@ -32,7 +32,7 @@ def stack_file(decision: Decision, answers: Answers, *, stack: str, project: str
     stack, project: their names, of which the program makes the cluster's.
     """
     if decision.mode is None or decision.size is None:
-        raise CommandError("there is no stack file without InfiniBand")
+        raise CommandError("a stack file needs InfiniBand")
     pool: dict[str, Any] = {"name": pool_name_of(decision.size.series), "vmSize": decision.size.name}
     pool["count"] = decision.count
     if decision.gpu_driver is not None:
@@ -51,7 +51,7 @@ def stack_file(decision: Decision, answers: Answers, *, stack: str, project: str
         operator["nodePreparation"] = True
         notes += [
             "nodeSelector must be labels that the pool's nodes carry, and no others. nodePreparation lifts the pods'",
-            "memlock limit; leave it out where the cluster's owner has done so.",
+            "memlock limit; leave it out if the cluster's owner has done so.",
         ]
     else:
         config["azure-native:location"] = answers.region

@@ -37,7 +37,7 @@ DOCTOR: Final = Command(
     help="look at a live cluster, read-only, and say what is wrong with it, why, and what helps",
     description=(
         "Reads any cluster once and names what is wrong with it, by a catalogue of what users "
-        "of InfiniBand on AKS have met (docs/doctor.md). It changes nothing."
+        "of InfiniBand on AKS have met (docs/doctor.md). The command changes nothing."
     ),
     example="aks-infiniband doctor --kubeconfig cluster.yaml --output json",
     declare=declare,

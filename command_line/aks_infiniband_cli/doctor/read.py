@@ -92,7 +92,7 @@ def _no_nodes(view: View) -> str:
     if refused and refused.id == "login-expired":
         helps = "log in again (az login, or the kubeconfig's own way)"
         return (
-            f"no node could be read: the login has expired, or the cluster no longer takes it; {helps}. It said: {why}"
+            f"no node could be read: the login has expired, or the cluster no longer takes it; {helps}. Answer: {why}"
         )
     return f"no node could be read: {why}"
 

@@ -75,7 +75,7 @@ def _changed_in_azure(stack: Stack) -> str:
 
 def _of_the_world(stack: Stack, folder: Path) -> list[Line]:
     if rehearsed() is not None:
-        found = "a rehearsal installs charts of its own, and pulls no image"
+        found = "a rehearsal installs its own charts, and pulls no image"
         return [Line(check="charts and images", state="not checked", found=found)]
     with Registries() as registries:
         return [*charts(stack, folder, registries), *images(images_of(stack), registries.platforms), *not_known(stack)]
@@ -143,7 +143,7 @@ def _of_azure(needs: Needs, azure: Azure, subscription_id: str) -> Iterator[Line
         yield from _asked("price", lambda: prices.prices(sizes, region), lambda found: checks.price(needs, found))
     else:
         yield Line(check="price", state="not checked", found="a rehearsal costs nothing")
-    found = "quota is not capacity: Azure tells it only when machines are asked for"
+    found = "quota is not capacity: Azure reports capacity only when it creates machines"
     yield Line(check="capacity", state="not checked", found=found)
 
 

@@ -28,6 +28,6 @@ class RefuseOdd(SansIOHTTPPolicy[Any, Any]):
             begins = shortened(body[:_SHOWN].decode("utf-8", errors="replace"))
             asked = request.http_request
             raise ServiceResponseError(
-                f"{asked.method} {asked.url.partition('?')[0]} is answered with what is no JSON, so a proxy or another "
-                f"program is there: it begins with {begins}"
+                f"{asked.method} {asked.url.partition('?')[0]} did not return JSON, so a proxy or another program "
+                f"answered: the answer begins with {begins}"
             ) from error

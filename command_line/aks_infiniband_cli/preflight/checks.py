@@ -58,7 +58,7 @@ def feature(needs: Needs, subscription_id: str, state: str) -> Line:
             return Line(check="feature", state="pass", found=f"{found}, as GB200 and GB300 need it")
         return Line(check="feature", state="fail", found=found, remedy=unwanted(subscription_id, state))
     if state == "Pending":
-        remedy = "Microsoft has to approve it: ask in the Azure portal, Preview features"
+        remedy = "Microsoft has to approve it: register it in the Azure portal, Preview features"
         return Line(check="feature", state="fail", found=found, remedy=remedy)
     if state == "Registered":
         return Line(check="feature", state="pass", found=found)
@@ -80,7 +80,7 @@ def _size(needed: MachinesNeeded, region: str, offer: Offer | None) -> Line:
     if offer is None:
         return Line(check=check, state="fail", found=f"{region} has no {vm_size}", remedy=other)
     if offer.refused is not None:
-        remedy = f"ask for access: Azure portal, Help + support, Service and subscription limits (quotas); {other}"
+        remedy = f"request access: Azure portal, Help + support, Service and subscription limits (quotas); {other}"
         return Line(check=check, state="fail", found=f"{vm_size} in {region}: {offer.refused}", remedy=remedy)
     missing = [zone for zone in zones if zone not in offer.zones or zone in offer.refused_zones]
     if missing:
@@ -147,7 +147,7 @@ def definitions(needs: Needs) -> list[Line]:
     if needs.prometheus is None:
         return []
     if needs.version_there:
-        found = "`pulumi up` asks the cluster for them before it makes anything there"
+        found = "`pulumi up` checks the cluster for them before it makes anything there"
         return [Line(check=DEFINITIONS, state="not checked", found=found)]
     found = f"a cluster that is yet to be made has {lacking(needs.prometheus, KINDS[needs.prometheus])}"
     remedy = f"set observability when the cluster is there and has them: {BRING[needs.prometheus]}"
@@ -206,7 +206,7 @@ def price(needs: Needs, prices: Mapping[str, float]) -> list[Line]:
     unknown = sorted({needed.vm_size for needed in needs.machines} - set(prices))
     if unknown:
         found = f"Azure's retail prices have no {', '.join(unknown)} in {needs.region}"
-        return [Line(check="price", state="not checked", found=found, remedy="ask for an offer")]
+        return [Line(check="price", state="not checked", found=found, remedy="request an offer")]
     parts = [f"{each.count} × {each.vm_size} {prices[each.vm_size]:g}" for each in needs.machines]
     total = sum(each.count * prices[each.vm_size] for each in needs.machines)
     text = f"{total:.2f} USD an hour, pay as you go, without disks and traffic: {', '.join(parts)}"

@@ -19,7 +19,9 @@ _STYLES: Final = {"pass": "green", "fail": "bold red", "not checked": "yellow"}
 def declare_stack(parser: argparse.ArgumentParser) -> None:
     """Add the flags that name a stack and its subscription."""
     parser.add_argument("-s", "--stack", required=True, type=stack_name, metavar="NAME", help="reads Pulumi.NAME.yaml")
-    parser.add_argument("--folder", type=Path, default=Path(), help="where the stack file is; default: here")
+    parser.add_argument(
+        "--folder", type=Path, default=Path(), help="folder of the stack file; default: the current folder"
+    )
     parser.add_argument("--subscription", metavar="ID", help="default: the stack's, or $ARM_SUBSCRIPTION_ID")
     endpoint = "of Azure Resource Manager; default: of the stack's cloud"
     parser.add_argument("--endpoint", type=url, metavar="URL", help=endpoint)
@@ -75,7 +77,7 @@ PREFLIGHT: Final = Command(
     name="preflight",
     help="check what Azure would refuse, before any money is spent",
     description="Checks a stack file, and what it needs of Azure: login, providers, feature, sizes, quota, versions, "
-    "addresses; and of registries of images. It changes nothing.",
+    "addresses; and of registries of images. The command changes nothing.",
     example="aks-infiniband preflight -s dev",
     declare=declare_stack,
     run=run,

@@ -19,7 +19,9 @@ from aks_infiniband_cli.preflight.registry import RegistryError, host_of
 
 _PARTS: Final = frozenset({"repository", "image", "version"})
 """Keys of an image in NVIDIA's custom resources."""
-_ELSEWHERE: Final = "name another, or copy it to a registry of your own and name that: aks-infiniband:registry.images"
+_ELSEWHERE: Final = (
+    "name another image, or copy this one to your own registry and name that: aks-infiniband:registry.images"
+)
 _FROM_THERE: Final = "let the nodes reach its registry, and look for it from there"
 
 

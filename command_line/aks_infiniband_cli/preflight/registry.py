@@ -112,7 +112,7 @@ def _refusal(host: str, status: int) -> RegistryError:
     if status == httpx2.codes.NOT_FOUND:
         return RegistryError(f"{host} has it not", absent=True)
     if status in (httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN):
-        return RegistryError(f"{host} asks for a login")
+        return RegistryError(f"{host} requires a login")
     return RegistryError(f"{host} answers {status}")
 
 

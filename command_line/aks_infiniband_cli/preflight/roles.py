@@ -37,7 +37,9 @@ def roles(needs: Needs, granted: Sequence[Role], subscription_id: str) -> Line:
     wanted += ["Role Based Access Control Administrator"] if _ASSIGNMENT in missing else []
     remedy = "; ".join(f"az role assignment create {scope} --role '{role}'" for role in wanted)
     found = f"your roles on the subscription ({names}) do not permit {', '.join(missing)}"
-    return Line(check="roles", state="fail", found=found, remedy=f"somebody who may gives them: {remedy}")
+    return Line(
+        check="roles", state="fail", found=found, remedy=f"an owner of the subscription can assign them: {remedy}"
+    )
 
 
 def later(granted: Sequence[Role], subscription_id: str) -> Line | None:
@@ -52,7 +54,7 @@ def later(granted: Sequence[Role], subscription_id: str) -> Line | None:
     if not any(missing.values()):
         return None
     told = "; ".join(f"{command}: {', '.join(actions)}" for command, actions in missing.items() if actions)
-    found = f"your roles on the subscription do not permit all that these commands ask Azure for: {told}"
+    found = f"your roles on the subscription do not permit all requests of these commands to Azure: {told}"
     remedy = f"a role that permits it, on /subscriptions/{subscription_id} or below (docs/replace.md, docs/upgrade.md)"
     return Line(check="roles of later commands", state="not checked", found=found, remedy=remedy)
 

@@ -25,7 +25,7 @@ def upkeep(needs: Needs, there: Deployed | None, on: date) -> Iterator[Line]:
         if told := image_behind(pool.image, on):
             behind.append(f"pool {needed.pool}, {pool.image}: {'; '.join(told)}")
     if behind:
-        remedy = "the command upgrade with --node-image: nobody else does it, without a channel for images"
+        remedy = "run the command upgrade with --node-image: without a channel for images, AKS does not do it"
         yield Line(check="node images", state="pass", found="; ".join(behind), remedy=remedy)
     else:
         yield Line(check="node images", state="pass", found="nothing that is known is missing in them")
@@ -40,7 +40,7 @@ def patch(needs: Needs, offered: Iterable[str]) -> Iterator[Line]:
     if not newer:
         yield Line(check="patch of Kubernetes", state="pass", found=f"{found}, the newest of its minor version")
         return
-    mended = "" if len(newer) == 1 else "; AKS mends the two newest alone with long-term support"
+    mended = "" if len(newer) == 1 else "; with long-term support AKS fixes only the two newest"
     remedy = f"the command upgrade with --to {newer[0]}, which measures each machine before the next"
     yield Line(
         check="patch of Kubernetes", state="pass", found=f"{found}; newer are {', '.join(newer)}{mended}", remedy=remedy

@@ -32,7 +32,7 @@ def declare_report(report: argparse.ArgumentParser) -> None:
     source.add_argument("--report", metavar="FILE", help=kept)
     declare_cluster(report, source)
     declare_namespace(report)
-    report.add_argument("--out", type=Path, metavar="FOLDER", help="where the page and the plots go")
+    report.add_argument("--out", type=Path, metavar="FOLDER", help="folder for the page and the plots")
     declare_test_results(report)
 
 
@@ -109,7 +109,7 @@ def declare_timeline(timeline: argparse.ArgumentParser) -> None:
     source.add_argument("--events", type=Path, metavar="FILE", help="what `pulumi up --event-log up.jsonl` wrote")
     source.add_argument("--result", type=Path, metavar="FILE", help="the result.json of a rehearsal")
     timeline.add_argument("--state", type=Path, required=True, metavar="FILE", help="what `pulumi stack export` prints")
-    timeline.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the files go")
+    timeline.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="folder for the files")
 
 
 def timeline(given: argparse.Namespace) -> Answer:
@@ -125,7 +125,7 @@ def timeline(given: argparse.Namespace) -> Answer:
                 spans = timeline.from_result(json_file(given.result), state)
             else:
                 spans = timeline.from_engine(content_of(given.events).splitlines(), state)
-        page, png = timeline_page.html(spans, "What the update did when")
+        page, png = timeline_page.html(spans, "Timeline of the update")
         given.out.mkdir(parents=True, exist_ok=True)
         files = [given.out / "timeline.html", given.out / "timeline.png"]
         files[0].write_text(page, encoding="utf-8")

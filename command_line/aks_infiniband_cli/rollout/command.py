@@ -19,12 +19,14 @@ def declare(parser: argparse.ArgumentParser) -> None:
     declare_namespace(parser)
     kinds = "whose driver changes, the HCAs' or the GPUs'; default: nic"
     parser.add_argument("--driver", choices=("nic", "gpu"), default="nic", help=kinds)
-    place = "of the operator whose driver changes; default: where the stack installs it, else the one that has its pods"
+    place = "of the operator whose driver changes; default: the stack's namespace for it, else the one with its pods"
     parser.add_argument("--operator-namespace", metavar="NAME", help=place)
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--first", metavar="NODE", help="the node that gets the driver first; default: an idle one")
-    how.add_argument("--release", action="store_true", help="let the nodes that are held go on, whatever was measured")
-    back = "the version went back: let the nodes that are held go on when the first node has its old driver again"
+    how.add_argument(
+        "--release", action="store_true", help="release the nodes that are held, regardless of the measurement"
+    )
+    back = "for a version that went back: release the held nodes when the first node has its old driver again"
     how.add_argument("--back", action="store_true", help=back)
 
 
@@ -44,7 +46,7 @@ def rollout(given: argparse.Namespace) -> Answer:
             let_go = gate.let_go_when_back if given.back else gate.let_go
             released = let_go(connected(file.kubeconfig))
         except NO_ANSWER as error:
-            raise CommandError(f"the cluster cannot be asked: {error}") from error
+            raise CommandError(f"the cluster does not answer: {error}") from error
     said = f"released: {', '.join(released)}" if released else "no node is held"
     return Answer(document={"released": released}, text=said)
 
@@ -92,7 +94,7 @@ def _lines(found: "Rollout") -> list[tuple[str, str]]:
         *(everywhere if changed else ()),
         (f"held back, with {found.before}: {others}", "yellow"),
         (f"  go back: {changes}, and then aks-infiniband rollout --back", "cyan"),
-        ("  go on all the same: aks-infiniband rollout --release, and then pulumi up", "cyan"),
+        ("  continue all the same: aks-infiniband rollout --release, and then pulumi up", "cyan"),
     ]
 
 
@@ -100,7 +102,7 @@ ROLLOUT: Final = Command(
     name="rollout",
     help="have another driver on one node first, measured; the other nodes follow if it is as fast",
     description=(
-        "Holds every node but one back, waits until an update brings another driver there, and measures it "
+        "Holds all nodes back except one, waits until an update brings another driver there, and measures it "
         "against what the stack has accepted. Then the others follow, or it stops and says which figure fell."
     ),
     example="aks-infiniband rollout",

@@ -76,7 +76,7 @@ def roll_out(
         if not shortfalls:
             let_go(client)
     except NO_ANSWER as error:
-        raise CommandError(f"the cluster cannot be asked: {error}") from error
+        raise CommandError(f"the cluster does not answer: {error}") from error
     return Rollout(
         driver=driver,
         first=first,
@@ -119,7 +119,7 @@ def let_go_when_back(client: Client) -> list[str]:
 
 
 def _gone(first: str, so: str) -> str:
-    onward = "`aks-infiniband rollout --release` lets the others go on"
+    onward = "`aks-infiniband rollout --release` releases the others"
     return f"node {first}, which had the driver first, is gone: {so}. {onward}"
 
 
@@ -137,7 +137,7 @@ def first_node(
     why = list[str]()
     if wanted is not None and loaded and wanted not in loaded:
         have = f"{', '.join(sorted(loaded))} have one"
-        raise CommandError(f"node {wanted} has no driver that the {driver.operator} brings; {have}")
+        raise CommandError(f"node {wanted} does not have a driver of the {driver.operator}; {have}")
     for validation in validations.values():
         idle, left_out = choose(nodes, pods, validation, wanted=(), include_busy=False)
         names = [name_of(node) for node in idle if name_of(node) in loaded]
@@ -151,11 +151,11 @@ def first_node(
 
 def _refuse(client: Client, nodes: Sequence[Object], driver: Driver) -> None:
     if names := ", ".join(name_of(node.node) for node in held(nodes)):
-        raise CommandError(f"an earlier rollout holds {names}: aks-infiniband rollout --release lets them go on")
+        raise CommandError(f"an earlier rollout holds {names}: aks-infiniband rollout --release releases them")
     if not driver.rolls_by_itself(client):
         raise CommandError(
             f"no driver of the {driver.operator} rolls out by itself here: networkOperator.upgrade.automatic is false, "
-            f"or {driver.other}. Where it is off, delete the driver's pod of one node, and then run "
+            f"or {driver.other}. If it is off, delete the driver's pod of one node, and then run "
             "aks-infiniband validate"
         )
 
@@ -171,7 +171,7 @@ def _tell(driver: Driver, first: str, others: int) -> None:
     note(
         f"Held back: {others} of {others + 1} nodes. Now change {driver.setting} and run {driver.update}: "
         f"node {first} gets the driver first and is measured; the others follow if it is as good. "
-        "Ctrl-C leaves them held, and aks-infiniband rollout --release lets them go on."
+        "Ctrl-C leaves them held, and aks-infiniband rollout --release releases them."
     )
 
 

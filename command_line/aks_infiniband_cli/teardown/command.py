@@ -54,7 +54,8 @@ def _lives(stack: str, found: "Found") -> str:
 TEARDOWN: Final = Command(
     name="teardown",
     help="after destroy, name what is left of a stack and the command that removes it",
-    description="Looks in Azure, or in the existing cluster, for what a destroyed stack has left. It changes nothing.",
+    description="Looks in Azure, or in the existing cluster, for what a destroyed stack has left. The command changes "
+    "nothing.",
     example="aks-infiniband teardown -s dev",
     declare=declare_stack,
     run=run,

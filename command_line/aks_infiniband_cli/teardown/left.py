@@ -150,7 +150,7 @@ def orphaned(assignments: Sequence[Assignment], principals: Collection[str]) -> 
         role = f"/subscriptions/{found.scope.split('/')[2]}/providers/{found.role.split('/providers/')[-1]}"
         ours = found.name == assignment_name(found.scope, found.principal, role)
         if ours and found.principal not in principals:
-            what = f"role assignment {found.name} on {found.scope}, for an identity that is no more"
+            what = f"role assignment {found.name} on {found.scope}, for an identity that no longer exists"
             yield Orphan(what=what, remedy=shlex.join(["az", "role", "assignment", "delete", "--ids", found.id]))
 
 

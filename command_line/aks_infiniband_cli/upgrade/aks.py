@@ -88,13 +88,13 @@ class _Polled:
         unread = self._unread()
         if unread and not self._told:
             self._told = True
-            note(f"Azure has accepted it, and does not tell how far it is: {unread}; its provisioning state is awaited")
+            note(f"Azure accepted it, but does not report the progress: {unread}; waiting for its provisioning state")
         return not unread or self._state() in ENDED
 
     def failure(self) -> str | None:
         if unread := self._unread():
             state = self._state()
-            return None if state == SUCCEEDED else f"it is {state}, and Azure does not tell why: {unread}"
+            return None if state == SUCCEEDED else f"it is {state}, and Azure does not report why: {unread}"
         try:
             self._poller.result()
         except AzureError as error:
@@ -123,7 +123,7 @@ class _Seen:
 
     def failure(self) -> str | None:
         state = self.state()
-        return None if state == SUCCEEDED else f"it is {state}, and the command that asked is gone"
+        return None if state == SUCCEEDED else f"it is {state}, and the command that requested it is gone"
 
 
 class Aks:

@@ -30,8 +30,8 @@ def breaks(there: ClusterThere, steps: Sequence[Step], release: Release) -> Iter
     if any(step.kind == "measured pool" for step in steps):
         yield (
             "InfiniBand machines: what is on the OS disk goes (images, emptyDir, hostPath), and the Node object is "
-            "made anew, without labels and annotations that nobody sets again; OFED and GPU driver are built for the "
-            "kernel of the new image, 3 to 19 minutes a machine"
+            "made again, without the labels and annotations that were set by hand; OFED and GPU driver are built for "
+            "the kernel of the new image, 3 to 19 minutes a machine"
         )
 
 
@@ -41,8 +41,8 @@ def _of_system(step: Step, version: str, os_sku: str) -> Iterator[str]:
         if before < UBUNTU_IS_2404_SINCE <= after:
             yield (
                 f"pool {step.name}: Ubuntu is 24.04 with containerd 2 then, and 22.04 with containerd 1.7 now: the "
-                "drivers are others. The GPU Operator installs the driver for one system on all GPU nodes, so beside "
-                "machines with the other one the first machine may get none, and the upgrade stops there"
+                "drivers are others. The GPU Operator installs the driver for one system on all GPU nodes. While "
+                "other machines have the other system, the first machine may get none, and the upgrade stops there"
             )
 
 

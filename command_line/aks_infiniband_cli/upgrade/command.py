@@ -36,7 +36,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--to", metavar="VERSION", help="of Kubernetes, such as 1.36, or 1.36.3 for a patch")
     what.add_argument("--node-image", action="store_true", help="the newest node image of each pool")
     what.add_argument("--stop", action="store_true", help="end the upgrade that is under way, here or elsewhere")
-    what.add_argument("--release", action="store_true", help="let machines that are held go on, whatever was measured")
+    what.add_argument(
+        "--release", action="store_true", help="release machines that are held, regardless of the measurement"
+    )
     what.add_argument("--back", action="store_true", help="roll pools back to the system before their last upgrade")
     parser.add_argument("--pool", action="append", metavar="NAME", help="only this pool; may be given again")
     parser.add_argument("--dry-run", action="store_true", help="show the plan, and change nothing")
@@ -82,7 +84,7 @@ def upgrade(given: argparse.Namespace) -> Answer:
             note("\n".join(_lines_of(planned)))
             return _done(work.carry_out(planned), given.stack)
         except NO_ANSWER as error:
-            raise CommandError(f"the cluster cannot be asked: {error}. The machines that are held stay so") from error
+            raise CommandError(f"the cluster does not answer: {error}. The machines that are held stay so") from error
 
 
 def _told(key: str, found: list[str], nothing: str) -> Answer:
@@ -165,9 +167,9 @@ def _lines(found: "Done", stack: str) -> list[tuple[str, str]]:
         *changed,
         *((f"short on {stopped.node}: {shortfall}", "bold red") for shortfall in stopped.shortfalls),
         (f"held back, with the system that they had: {held}", "yellow"),
-        (f"  go on when it is mended: the same command; it measures {stopped.node} first", "cyan"),
+        (f"  continue when it is fixed: the same command; it measures {stopped.node} first", "cyan"),
         (f"  go back, within seven days: aks-infiniband upgrade -s {stack} --back --pool {stopped.pool}", "cyan"),
-        (f"  go on all the same: aks-infiniband upgrade -s {stack} --release, and then pulumi up", "cyan"),
+        (f"  continue all the same: aks-infiniband upgrade -s {stack} --release, and then pulumi up", "cyan"),
     ]
 
 
@@ -175,8 +177,8 @@ UPGRADE: Final = Command(
     name="upgrade",
     help="another Kubernetes or node image, machine by machine, measured before the next one",
     description=(
-        "Shows what an upgrade does and breaks; then upgrades the control plane and each pool. Of an InfiniBand pool "
-        "AKS gets one machine at a time, which is measured against what the pool was accepted with, before the next."
+        "Shows what an upgrade does and breaks; then upgrades the control plane and each pool. In an InfiniBand "
+        "pool AKS upgrades one machine at a time. The command measures it against the pool's accepted result first."
     ),
     example="aks-infiniband upgrade -s dev --to 1.36 --dry-run",
     declare=declare,

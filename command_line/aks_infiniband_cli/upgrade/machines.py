@@ -184,7 +184,7 @@ def _let_go(work: Work, waiting: set[str]) -> list[str] | None:
     free = sorted(waiting.difference(hold.held_nodes(work.cluster.client, work.pool, work.validation.namespace)))
     if len(free) > 1:
         return None
-    note(f"pool {work.pool}: AKS carries out already what an earlier command has asked for")
+    note(f"pool {work.pool}: AKS already carries out the request of an earlier command")
     return free
 
 
@@ -201,7 +201,7 @@ def _is_cordoned(node: Object) -> bool:
 
 def _refuse_stopped(work: Work) -> None:
     if hold.is_stopped(work.cluster.client, work.pool, work.validation.namespace):
-        raise CommandError(f"somebody has stopped the upgrade of pool {work.pool}; the same command goes on")
+        raise CommandError(f"the upgrade of pool {work.pool} was stopped; run the same command to continue")
 
 
 def _settle(work: Work) -> None:

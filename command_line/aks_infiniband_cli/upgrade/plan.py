@@ -75,7 +75,7 @@ def control_plane(there: ClusterThere, wanted: str, after: Sequence[str]) -> Ite
     if not any(is_version(version, wanted) for version in after):
         offered = ", ".join(sorted(after, key=parts_of)) or "none"
         raise CommandError(
-            f"AKS does not upgrade a control plane from {there.version} to {wanted}: it skips no minor version. It "
+            f"AKS does not upgrade a control plane from {there.version} to {wanted}: it skips no minor version. Azure "
             f"offers {offered}"
         )
     yield Step(kind="control plane", name=there.location, before=there.version, target=Target(kubernetes=wanted))

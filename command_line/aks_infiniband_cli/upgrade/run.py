@@ -78,7 +78,9 @@ class Upgrade:
         self._now = _stack(wish.file, configuration)
         made = self._now.cluster
         if not isinstance(made, AzureClusterArgs):
-            raise CommandError(f"{wish.file} makes no cluster: whoever made it upgrades it, and `validate` measures it")
+            raise CommandError(
+                f"{wish.file} makes no cluster: upgrade it with the tool that made it, then run `validate`"
+            )
         self._made = made
         self._then = self._now
         if wish.kubernetes:
@@ -160,7 +162,7 @@ class Upgrade:
     def _refuse_strange(self, known: Iterable[str]) -> None:
         there = list(known)
         if strange := [name for name in self._wish.pools if name not in there]:
-            raise CommandError(f"there is no pool {', '.join(strange)}; there are {', '.join(there)}")
+            raise CommandError(f"unknown pool {', '.join(strange)}; the pools are {', '.join(there)}")
 
     def _targets(self, chosen: Sequence[str]) -> dict[str, planning.Target]:
         if self._wish.kubernetes:

@@ -61,10 +61,10 @@ def declare(parser: argparse.ArgumentParser) -> None:
     limit = {"action": "append", "default": [], "type": _limit, "metavar": "FIGURE=NUMBER"}
     add("--warn", **limit, help="limit of a warning, such as rdma-write-bandwidth=385; default: the stack's")
     add("--fail", **limit, help="limit of a failure; default: the stack's")
-    mode = "without a stack, where the cluster leaves it open: how pods get InfiniBand"
+    mode = "without a stack, if the cluster leaves it open: how pods get InfiniBand"
     add("--mode", choices=get_args(Mode), help=mode)
     add("--rdma-resource", metavar="NAME", help="the same: which of the nodes' resources is that of the HCAs")
-    add("--image", help="without a stack: the image that measures, where nodes do not reach the default one")
+    add("--image", help="without a stack: the image that measures, if nodes do not reach the default one")
     earlier = "an earlier report to compare with; - is stdin; default: what the pool was accepted with"
     add("--against", metavar="FILE", help=earlier)
     kept = "keep what --output json prints in this file, which must not be there yet"
@@ -133,8 +133,8 @@ VALIDATE: Final = Command(
     help="measure a live cluster again, on nodes that are idle",
     description=(
         "Measures the pools of a live cluster again, or some of their nodes, as `pulumi up` did, and says what is "
-        "worse than before. It needs nothing but the cluster, and takes away what it makes there. A pool that no stack "
-        "has validated is named by --pool or --selector."
+        "worse than before. The command needs only the cluster, and deletes what it makes there. A pool that no "
+        "stack has validated is named by --pool or --selector."
     ),
     example="aks-infiniband validate --pool ndh100 --cordon",
     declare=declare,

@@ -50,4 +50,6 @@ def uncordon(client: Client, node: Object, namespace: str | None) -> None:
     client.patch(Node, name_of(node), {"metadata": mark, "spec": {"unschedulable": None}})
     if namespace is not None:
         records.keep_decision(client, namespace, name_of(node), "let in", by="validate --uncordon", why="")
-        records.set_condition(client, node, healthy=None, why="let in by validate --uncordon, and not measured since")
+        records.set_condition(
+            client, node, healthy=None, why="uncordoned by validate --uncordon, and not measured since"
+        )

@@ -32,7 +32,7 @@ class Keeping:
         document = aside(self._kept, found)
         document["metadata"]["namespace"], name = self._namespace, str(document["metadata"]["name"])
         if self._made(document):
-            note(f"{self._kept.what} cannot be read: {why}. It is set aside as ConfigMap {name}")
+            note(f"{self._kept.what} cannot be read: {why}. The old content is kept as ConfigMap {name}")
         return name
 
     def write(self, found: Mapping[str, Any], contents: Mapping[str, Any]) -> bool:

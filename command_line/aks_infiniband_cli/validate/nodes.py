@@ -37,7 +37,7 @@ def node_called(nodes: Sequence[Object], name: str) -> Object:
     found = next((node for node in nodes if name_of(node) == name), None)
     if found is None:
         there = ", ".join(sorted(map(name_of, nodes))) or "none"
-        raise CommandError(f"there is no node {name}; nodes are: {there}")
+        raise CommandError(f"node {name} does not exist; the nodes are: {there}")
     return found
 
 

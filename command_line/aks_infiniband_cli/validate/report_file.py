@@ -67,5 +67,5 @@ def whole_reports(text: str | bytes, where: str) -> dict[str, Report]:
     except HandwrittenError as error:
         raise CommandError(f"{where} cannot be read: {error.at_its_place()}. Give {FORMS}") from error
     if not found:
-        raise CommandError(f"{where} has no report: nothing was measured")
+        raise CommandError(f"{where} does not have a report: nothing was measured")
     return found

@@ -68,7 +68,7 @@ def measure(cluster: Cluster, runs: Sequence[Run], say: Say) -> dict[str, Measur
                     keep_measured(cluster.client, run.validation.namespace, report, run.nodes, run.by)
             return found
     except NO_ANSWER as error:
-        raise CommandError(f"the cluster cannot be asked: {error}") from error
+        raise CommandError(f"the cluster does not answer: {error}") from error
     finally:
         say("Removing what the measurement had in the cluster")
         for run in runs:
@@ -153,7 +153,7 @@ def _result(cluster: Cluster, run: Run, ended: Object) -> Measured:
         return Measured(report=report)
     view = collect(cluster.kubeconfig, [namespace], limit_seconds=_LOOK_SECONDS)
     findings = explain(Wait(waiting_for="job", name=run.name, namespace=namespace), view)
-    return Measured(report=None, why=list(map(_in_words, findings)) or ["no pod has left a report of its own"])
+    return Measured(report=None, why=list(map(_in_words, findings)) or ["no pod has left a report"])
 
 
 def _in_words(finding: Finding) -> str:

@@ -42,7 +42,7 @@ _NONE = (
 )
 _NO_INFINIBAND = "no node here is of a size with InfiniBand"
 _ALL_LEFT_OUT = "every node is left out"
-_NO_NODE = "the cluster has no node of the pool"
+_NO_NODE = "the cluster does not have a node of the pool"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,7 +80,7 @@ def validated(kubeconfig: str, wish: Wish, say: Say) -> Found:
     chosen = _pools(validations, plan, nodes, wish)
     missing = [pool for pool in chosen if before is not None and pool not in before]
     if missing:
-        raise CommandError(f"the earlier report has no pool {', '.join(missing)}: --pool says which to measure")
+        raise CommandError(f"the earlier report does not have pool {', '.join(missing)}: choose the pools with --pool")
     if plan.prepare(cluster.client, say, cordon=wish.cordon):
         _, nodes, pods = read_cluster(cluster.client, wish.namespace)
     measuring = _measuring(chosen, nodes, pods, wish, before)
@@ -214,7 +214,7 @@ def _unmanaged(validations: Mapping[str, Deployed], nodes: Sequence[Object], wis
     if strange:
         others = f"there are {', '.join(validations)}; " if validations else ""
         raise CommandError(
-            f"there is no validation of pool {', '.join(strange)}; {others}and no node has such a label of AKS's "
+            f"pool {', '.join(strange)} does not have a validation; {others}and no node has this label of AKS "
             f"({AGENT_POOL_LABEL}): {there(nodes) or _NO_INFINIBAND}"
         )
     return [chosen for chosen in found.values() if chosen is not None]

@@ -12,7 +12,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
     """Add the flags of `workload`."""
     parser.add_argument("pool", nargs="?", metavar="POOL", help="default: all pools with InfiniBand")
     parser.add_argument("-s", "--stack", required=True, type=stack_name, metavar="NAME", help="reads Pulumi.NAME.yaml")
-    parser.add_argument("--folder", type=Path, default=Path(), help="where the stack file is; default: here")
+    parser.add_argument(
+        "--folder", type=Path, default=Path(), help="folder of the stack file; default: the current folder"
+    )
     parser.add_argument("--sample", action="store_true", help="print the pool's sample Job, which kubectl applies")
 
 
@@ -27,7 +29,7 @@ def run(given: argparse.Namespace) -> Answer:
     pools = {pool.name: pool for pool in stack.pools}
     has = f"{file} has {', '.join(pools) or 'no pool with InfiniBand'}"
     if given.pool is not None and given.pool not in pools:
-        raise CommandError(f"{given.pool} is no pool with InfiniBand; {has}")
+        raise CommandError(f"{given.pool} is not a pool with InfiniBand; {has}")
     if not given.sample:
         chosen = pools if given.pool is None else {given.pool: pools[given.pool]}
         found: dict[str, Any] = {name: pod_templates(stack, pool) for name, pool in chosen.items()}
@@ -42,7 +44,7 @@ WORKLOAD: Final = Command(
     name="workload",
     help="print what pods of a pool need, or its sample Job",
     description="Prints JSON: by pool nodeCount and podTemplate (with node preparation also restrictedPodTemplate), "
-    "for programs that make jobs; or a sample Job for kubectl. It reads the stack file alone.",
+    "for programs that make jobs; or a sample Job for kubectl. The command reads only the stack file.",
     example="aks-infiniband workload ndh100 --sample -s dev | kubectl apply --filename -",
     declare=declare,
     run=run,

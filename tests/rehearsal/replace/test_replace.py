@@ -96,7 +96,7 @@ def test_a_machine_without_its_hca_is_replaced(hbv4: Fleet, evidence: Path) -> N
     code, case = hbv4.replaced(evidence, node, "--limit-minutes", "1")
     tell("HCA missing", case)
     assert (code, case["outcome"]) == (0, "replaced")
-    assert any("minutes after Azure was asked: rdma/shared_ib" in line["what"] for line in case["lines"])
+    assert any("minutes after the request to Azure: rdma/shared_ib" in line["what"] for line in case["lines"])
     assert hbv4.is_whole()
 
 

@@ -270,7 +270,7 @@ def test_a_pool_without_infiniband_that_pulumi_would_replace_is_left_out() -> No
 def test_a_kubeconfig_of_another_cluster_than_azures_is_refused() -> None:
     pools, _ = pools_in([node(0)])
     require_nodes_in("MC_g", SUBSCRIPTION, "guide", pools)
-    with pytest.raises(CommandError, match=r"n0 is no machine of cluster other, .* must name the same cluster"):
+    with pytest.raises(CommandError, match=r"n0 is not a machine of cluster other\. .* must name the same cluster"):
         require_nodes_in("MC_other", SUBSCRIPTION, "other", pools)
 
 

@@ -146,11 +146,11 @@ def test_a_kubeconfig_that_is_nowhere_is_said_with_what_named_it(
     command: str, path: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     err = refused(f"{command} --kubeconfig {path}", capsys)
-    assert "no kubeconfig" in err
-    assert err.endswith("--kubeconfig says where it is\n")
+    assert "does not exist" in err
+    assert err.endswith("--kubeconfig names it\n")
     if "report" not in command and "\0" not in path:
         monkeypatch.setenv("KUBECONFIG", path)
-        assert refused(command, capsys).endswith("KUBECONFIG says where it is, or --kubeconfig\n")
+        assert refused(command, capsys).endswith("KUBECONFIG names it; --kubeconfig can name another\n")
 
 
 @pytest.mark.parametrize(
@@ -203,9 +203,9 @@ def test_a_project_file_that_is_none_is_refused_with_its_name(
 @pytest.mark.parametrize(
     ("stack", "said"),
     [
-        ("", "has no configuration"),
-        ("config: {}", "has no configuration"),
-        ("config:", "has no configuration"),
+        ("", "does not have a configuration"),
+        ("config: {}", "does not have a configuration"),
+        ("config:", "does not have a configuration"),
         ("config: 3", "config must be a mapping"),
         ("- a", "must be a mapping"),
         ("config: [", "is not YAML"),

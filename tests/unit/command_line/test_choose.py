@@ -42,8 +42,8 @@ MI300X = "Standard_ND96isr_MI300X_v5"
         (Answers(workloads=("training",), gpus=8), "TCP", 1, "fewer than the 16 of two machines"),
         (Answers(workloads=("training",), gpus=15), "TCP", 2, "15 GPUs are fewer than the 16"),
         (Answers(workloads=("inference",), gpus=64), "TCP", 8, "inference alone"),
-        (Answers(workloads=("mpi",), nodes=1), "TCP", 1, "one machine talks to nobody"),
-        (Answers(workloads=("inference",), vm_size="Standard_NC24ads_A100_v4"), "TCP", 1, "has no InfiniBand"),
+        (Answers(workloads=("mpi",), nodes=1), "TCP", 1, "InfiniBand connects at least two machines"),
+        (Answers(workloads=("inference",), vm_size="Standard_NC24ads_A100_v4"), "TCP", 1, "does not have InfiniBand"),
         (Answers(workloads=("training",), existing=True, fabric="roce"), "RoCE v2", 1, "GID index 3"),
         (Answers(workloads=("training",), existing=True, fabric="ethernet"), "TCP", 1, "Ethernet"),
     ],
@@ -104,7 +104,7 @@ def test_each_workload_that_is_named_counts(tmp_path: Path, capsys: pytest.Captu
         (Answers(workloads=("training",), gpus=32, nodes=2), "4 machines of 8"),
         (Answers(workloads=("training",), nodes=101), "100 at most"),
         (Answers(workloads=("training",), vm_size="Standard_ND96isr_H10_v5"), H100),
-        (Answers(workloads=("mpi",), vm_size=HBV4, gpu_driver="operator"), "has no GPUs"),
+        (Answers(workloads=("mpi",), vm_size=HBV4, gpu_driver="operator"), "does not have GPUs"),
         (Answers(workloads=("tcp-ip",), vm_size="Standard_HC44rs"), "ipoibDevices"),
         (Answers(workloads=("tcp-ip",), verbs=True), "--verbs"),
     ],
@@ -180,7 +180,7 @@ def test_only_sizes_that_nobody_has_seen_on_sale_have_no_price() -> None:
 def test_a_file_is_written_once_and_never_over_another(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     flags = ["init", "--workload", "training", "--gpus", "16", "--folder", str(tmp_path), "--stack", "lab"]
     assert main(flags) == 0
-    assert "The folder has no program yet" in capsys.readouterr().out
+    assert "The folder does not have a program yet" in capsys.readouterr().out
     assert main(flags) == 2
     assert "is there already" in capsys.readouterr().err
 
@@ -228,7 +228,7 @@ def test_where_there_is_no_infiniband_nothing_is_said_of_its_price(
 ) -> None:
     assert main(["init", "--workload", "training", "--folder", str(tmp_path), *flags.split()]) == 1
     said = capsys.readouterr().out
-    assert said.splitlines()[0].endswith(": the machines have no InfiniBand")
+    assert said.splitlines()[0].endswith(": the machines do not have InfiniBand")
     assert "--with-infiniband" not in said, "it would change nothing"
 
 

@@ -71,7 +71,7 @@ def test_where_the_cluster_gives_no_answer_standard_error_says_why(
 def test_a_report_is_not_asked_for_where_there_is_no_such_kubeconfig_or_context(
     said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for flags, why in (("--kubeconfig none", "no kubeconfig /"), ("--kubeconfig kubeconfig --context d", "'d'")):
+    for flags, why in (("--kubeconfig none", "none does not exist"), ("--kubeconfig kubeconfig --context d", "'d'")):
         assert main(f"report {flags} --out page".split()) == 2
         assert why in capsys.readouterr().err, said
 
@@ -80,9 +80,9 @@ def test_a_report_is_not_asked_for_where_there_is_no_such_kubeconfig_or_context(
 @pytest.mark.parametrize(
     ("command", "hint"),
     [
-        ("validate --kubeconfig kubeconfig", "; --kubeconfig says where it is"),
-        ("report --kubeconfig kubeconfig --out page", "; --kubeconfig says where it is"),
-        ("doctor", "; KUBECONFIG says where it is, or --kubeconfig"),
+        ("validate --kubeconfig kubeconfig", "; --kubeconfig names it"),
+        ("report --kubeconfig kubeconfig --out page", "; --kubeconfig names it"),
+        ("doctor", "; KUBECONFIG names it; --kubeconfig can name another"),
     ],
 )
 def test_a_kubeconfig_that_cannot_be_used_is_told_with_what_named_it(

@@ -290,5 +290,5 @@ def test_evidence_is_not_overwritten_and_a_stranger_is_named(
     assert main(["evidence", "b", *cluster]) == 2
     assert "is not overwritten" in capsys.readouterr().err
     assert main(["evidence", "z", *cluster]) == 2
-    assert "there is no node z; nodes are: b" in capsys.readouterr().err
+    assert "node z does not exist; the nodes are: b" in capsys.readouterr().err
     assert (tmp_path / "evidence-b.json").read_text() == "first"

@@ -61,7 +61,7 @@ def test_a_stack_file_is_explained_by_itself_and_takes_no_answers(capsys: pytest
 def test_a_file_that_is_no_stack_file_is_called_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "text").write_text("hello")
     assert main(["init", "--explain", str(tmp_path / "text")]) == 2
-    said = f"{tmp_path / 'text'} is no stack file: config must be a mapping, key: value"
+    said = f"{tmp_path / 'text'} is not a stack file: config must be a mapping, key: value"
     assert capsys.readouterr().err == f"aks-infiniband init: {said}\n"
 
 

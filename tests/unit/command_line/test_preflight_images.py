@@ -162,7 +162,7 @@ def test_with_a_mirror_the_mirror_is_asked(checked: Checked, arm: Arm, tmp_path:
 @pytest.mark.parametrize(
     ("status", "found"),
     [
-        (403, "nvcr.io asks for a login"),
+        (403, "nvcr.io requires a login"),
         (503, "nvcr.io answers 503"),
         (200, "nvcr.io does not answer as a registry: KeyError: 'config'"),
     ],

@@ -19,7 +19,9 @@ def test_newer_patches_of_the_clusters_own_minor_version_are_named_with_the_comm
     arm.cluster = ("1.35.6", POOLS)
     _, lines = checked("-s", "dev")
     line = lines["patch of Kubernetes"]
-    assert line["found"].startswith("the cluster runs 1.35.6; newer are 1.35.8, 1.35.7; AKS mends the two newest alone")
+    assert line["found"].startswith(
+        "the cluster runs 1.35.6; newer are 1.35.8, 1.35.7; with long-term support AKS fixes only the two"
+    )
     assert "upgrade with --to 1.35.8" in line["remedy"]
 
 

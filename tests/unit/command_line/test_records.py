@@ -82,7 +82,7 @@ def test_a_record_that_cannot_be_read_is_set_aside_and_another_begins(capsys: py
     records.keep_decision(cluster, "system", "a", "cordoned", by="validate", why="slow")
     (aside,) = cluster.asides
     assert aside.startswith("machines-unreadable-")
-    assert f"It is set aside as ConfigMap {aside}" in " ".join(capsys.readouterr().err.split())
+    assert f"The old content is kept as ConfigMap {aside}" in " ".join(capsys.readouterr().err.split())
     assert [one.what for one in records.read_record(cluster, "system")["a"].decisions] == ["cordoned"]
 
 

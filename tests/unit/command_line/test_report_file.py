@@ -31,13 +31,13 @@ def test_whole_reports_are_read_in_every_form_in_which_people_have_them() -> Non
     ("content", "words"),
     [
         ("{", "f cannot be read"),
-        (json.dumps({"pools": {"a": {"report": None}}}), "f has no report: nothing was measured"),
+        (json.dumps({"pools": {"a": {"report": None}}}), "f does not have a report: nothing was measured"),
         (json.dumps({**REPORT, "schema_version": 99}), "schema_version is 99, and this program reads"),
         (
             json.dumps({"pools": {"a": {"report": {**REPORT, "checks": 3}}}}),
             r"pools\.a\.report.*checks|pools\.a\.checks",
         ),
-        (json.dumps({"deployment": {}}), "f has no report"),
+        (json.dumps({"deployment": {}}), "f does not have a report"),
         ("{}", "pools"),
     ],
 )
@@ -102,7 +102,7 @@ def test_a_machine_has_its_evidence_without_a_stack_with_what_the_file_says(
     [
         (["system", "--report", "kept.json"], "kept.json says nothing of node system; it has aks-a, aks-b"),
         (["system"], "node system: the machine size of the nodes"),
-        (["z"], "there is no node z; nodes are: aks-a, system"),
+        (["z"], "node z does not exist; the nodes are: aks-a, system"),
     ],
 )
 def test_a_node_of_which_nothing_can_be_said_is_refused(

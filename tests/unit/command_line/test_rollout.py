@@ -216,7 +216,7 @@ def test_it_takes_two_idle_nodes_of_a_pool(wanted: str | None) -> None:
 def test_a_first_node_that_has_no_such_driver_is_told_with_those_that_have() -> None:
     nic = DRIVERS["nic"]
     drivers = [driver_pod(nic, name, OLD, "template-1") for name in ("a", "b")]
-    with pytest.raises(CommandError, match=r"node nope has no driver that the Network Operator brings; a, b have one"):
+    with pytest.raises(CommandError, match=r"node nope does not have a driver of the Network Operator; a, b have one"):
         gate.first_node({"ndh100": validation()}, [node("a"), node("b")], drivers, nic, "nope", nic.loaded(drivers))
 
 

@@ -49,7 +49,7 @@ def test_what_azure_carries_out_already_is_waited_for_and_not_asked_for_again(wh
     service.provisioning_state = "Succeeded"
     assert (operation.done(), operation.failure()) == (True, None)
     service.provisioning_state = "Failed"
-    assert operation.failure() == "it is Failed, and the command that asked is gone"
+    assert operation.failure() == "it is Failed, and the command that requested it is gone"
 
 
 @pytest.mark.parametrize("what", ASKS)

@@ -214,7 +214,7 @@ def test_what_could_take_more_than_one_machine_is_ended_first(run: Any, held: se
 def test_somebody_else_stops_it(run: Any) -> None:
     pool = Pool("a", "b")
     pool.stopped = True
-    with pytest.raises(CommandError, match="somebody has stopped the upgrade of pool ndh100"):
+    with pytest.raises(CommandError, match="the upgrade of pool ndh100 was stopped"):
         run(pool)
     assert pool.held == {"a", "b"}
 

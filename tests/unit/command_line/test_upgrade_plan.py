@@ -94,9 +94,9 @@ def test_a_node_image_changes_pools_alone() -> None:
 @pytest.mark.parametrize(
     ("wanted", "words"),
     [
-        ("1.37", r"AKS does not upgrade a control plane from 1.35.8 to 1.37.*It offers 1.35.9, 1.36.3"),
+        ("1.37", r"AKS does not upgrade a control plane from 1.35.8 to 1.37.*Azure offers 1.35.9, 1.36.3"),
         ("1.34", r"the control plane has 1.35.8, and AKS takes none back to 1.34"),
-        ("1.36.9", r"It offers 1.35.9, 1.36.3"),
+        ("1.36.9", r"Azure offers 1.35.9, 1.36.3"),
     ],
 )
 def test_a_version_that_aks_does_not_let_follow_is_refused(wanted: str, words: str) -> None:

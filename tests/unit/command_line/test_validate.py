@@ -95,9 +95,9 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        (["--pool", "hb"], "there is no validation of pool hb; there are ndh100"),
+        (["--pool", "hb"], "pool hb does not have a validation; there are ndh100"),
         (["--node", "x"], "x: no such node in ndh100"),
-        (["--against", "-"], "the earlier report has no pool ndh100"),
+        (["--against", "-"], "the earlier report does not have pool ndh100"),
     ],
 )
 def test_what_there_is_not_is_said_before_anything_is_measured(

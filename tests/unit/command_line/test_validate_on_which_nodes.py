@@ -156,7 +156,7 @@ def test_given_limits_replace_the_deployed_ones_of_their_level_and_nothing_else(
             "a",
             r"node a is there, and no stack validates it \(.*: ndh100\).*aks-infiniband doctor",
         ),
-        ({"agentpool": "ndh100"}, "z", "there is no node z; nodes are: a"),
+        ({"agentpool": "ndh100"}, "z", "node z does not exist; the nodes are: a"),
     ],
 )
 def test_a_node_that_no_stack_validates_is_told_from_one_that_is_not_there(

@@ -370,7 +370,7 @@ def no_stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     ("flags", "said"),
     [
         ([], "--pool NAME, as AKS calls the pool, or --selector LABEL=VALUE (pool nd: 1 of Standard_ND96isr_H100_v5)"),
-        (["--pool", "hb"], "no node has such a label of AKS's (kubernetes.azure.com/agentpool): pool nd: 1 of"),
+        (["--pool", "hb"], "no node has this label of AKS (kubernetes.azure.com/agentpool): pool nd: 1 of"),
         (["--pool", "nd", "--selector", "a=b"], "--pool and --selector: give one of them"),
         (["--selector", "team"], "'team' must be LABEL=VALUE"),
         (["--selector", "te am=x"], "must be a Kubernetes label key"),

@@ -36,7 +36,7 @@ def test_the_sample_is_a_list_that_kubectl_applies(capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["web", "--stack", "mixed"], "web is no pool with InfiniBand; .*Pulumi.mixed.yaml has ndh100, hbv3"),
+        (["web", "--stack", "mixed"], "web is not a pool with InfiniBand; .*Pulumi.mixed.yaml has ndh100, hbv3"),
         (["--sample", "--stack", "mixed"], "--sample is of one pool: .*has ndh100, hbv3"),
         (["--stack", "nope"], "Pulumi.nope.yaml: cannot be read"),
     ],

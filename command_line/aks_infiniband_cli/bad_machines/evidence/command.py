@@ -42,8 +42,8 @@ EVIDENCE: Final = Command(
     name="evidence",
     help="keep what a support case needs of a machine, before it is restarted",
     description=(
-        "Writes into one file which machine a node is and what is wrong with it, and prints the text for a ticket. It "
-        "runs one pod on the node, and sends nothing to anybody."
+        "Writes into one file which machine a node is and what is wrong with it, and prints the text for a ticket. The "
+        "command runs one pod on the node, and sends the file to no one."
     ),
     example="aks-infiniband evidence aks-ndh100-12345678-vmss000001",
     declare=declare,

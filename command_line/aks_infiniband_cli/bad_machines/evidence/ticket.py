@@ -28,7 +28,7 @@ def _lines(case: Mapping[str, Any]) -> Iterator[str]:
     if lower := [figure for figure in case["figures"] if figure["others"]]:
         yield ""
         measured = f"Measured on {case['measured_on']} by {case['measured_by']}"
-        yield f"{measured}, beside the median of the same device on the other nodes:"
+        yield f"{measured}, compared with the median of the same device on the other nodes:"
         for figure in lower:
             yield f"- {figure['figure']} {figure['device']}: {figure['value']:g}, the others {figure['others']:g}"
     if earlier := case["measured_before"]:
@@ -60,11 +60,11 @@ def _second_opinion(dcgm: Mapping[str, Any] | None) -> Iterator[str]:
         return
     yield ""
     if "not_asked" in dcgm:
-        yield f"NVIDIA's DCGM was not asked for a second opinion: {dcgm['not_asked']}"
+        yield f"NVIDIA's DCGM gave no second opinion: {dcgm['not_asked']}"
     elif "failed" in dcgm:
-        yield f"NVIDIA's DCGM was asked for a second opinion ({dcgm['command']}), and gave none: {dcgm['failed']}"
+        yield f"NVIDIA's DCGM gave no second opinion ({dcgm['command']}): {dcgm['failed']}"
     else:
         yield f"NVIDIA's DCGM {dcgm['version']}, as a second opinion of the GPUs ({dcgm['command']}):"
         yield from (f"- {line}" for line in (*dcgm["said"], *opinion.findings(dcgm)))
-        yield "Beside our own verdict of the GPUs:"
+        yield "Compared with our own verdict of the GPUs:"
         yield from (f"- {line}" for line in dcgm["second_opinion"])

@@ -59,7 +59,7 @@ class Azure:
     def __init__(self, resource: str, pool: str, endpoint: str | None) -> None:
         found = _MACHINE.fullmatch(resource)
         if found is None:
-            raise CommandError(f"{resource or 'a node without a providerID'} is no virtual machine of Azure's")
+            raise CommandError(f"{resource or 'a node without a providerID'} is not an Azure virtual machine")
         self._machine, self._resource = found.groupdict(), resource
         credential = login()
         given: dict[str, Any] = of_all(credential, endpoint or endpoint_of({}))
@@ -83,7 +83,9 @@ class Azure:
             raise CommandError(f"{why}: {remedy_of(error)}") from error
         found = _CLUSTER.search(keeper)
         if found is None:
-            raise CommandError(f"resource group {group} is no AKS cluster's: it is managed by {keeper or 'nobody'}")
+            raise CommandError(
+                f"resource group {group} does not belong to an AKS cluster: its manager is {keeper or 'not set'}"
+            )
         return {"resource_group_name": found[1], "resource_name": found[2]}
 
     def agent_pool(self) -> AgentPool:

@@ -137,13 +137,13 @@ class Beginning:
         """Let a node in that a case has taken out, whatever was measured; its name, None where none has."""
         found = {name_of(each): each for each in (one.to_dict() for one in self.cluster.client.list(Node))}
         if node not in found:
-            raise CommandError(f"there is no node {node}; nodes are {', '.join(sorted(found)) or 'none'}")
+            raise CommandError(f"node {node} does not exist; the nodes are {', '.join(sorted(found)) or 'none'}")
         if not is_in_quarantine(found[node]):
             return None
         for case in [case for case in self.history.open() if case.subject == node]:
             self.history.take_over(case)
             case.stage, case.outcome, case.ended = "over", "let in", now()
-            self.history.write(case, "LetIn", "somebody has let it in, whatever was measured")
+            self.history.write(case, "LetIn", "a person released it, regardless of the measurement")
         release(self.cluster.client, node)
         return node
 
@@ -175,7 +175,7 @@ def begin(kubeconfig: str, wish: Wish, say: Say) -> Beginning:
     try:
         return Beginning.of(kubeconfig, wish, say)
     except NO_ANSWER as error:
-        raise CommandError(f"the cluster cannot be asked: {error}") from error
+        raise CommandError(f"the cluster does not answer: {error}") from error
 
 
 def _lost(read: Read, sight: Sight) -> str:
@@ -186,7 +186,7 @@ def _lost(read: Read, sight: Sight) -> str:
     at = f"ConfigMap {read.lost}" if read.lost else "cannot be read"
     return (
         f"{', '.join(held)} of its pool was taken out by a case that the history has lost ({at}). "
-        "See what became of that machine, and let it in with --release"
+        "Check that machine, then release it with --release"
     )
 
 

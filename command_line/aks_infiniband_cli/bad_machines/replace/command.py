@@ -12,7 +12,7 @@ from aks_infiniband_cli.preflight.command import url
 if TYPE_CHECKING:
     from aks_infiniband_cli.bad_machines.replace.beginning import Beginning, Wish
 
-_ASKED: Final = "a person has asked for it"
+_ASKED: Final = "a person requested it"
 
 
 def _count(text: str) -> int:
@@ -34,7 +34,7 @@ def _minutes(text: str) -> float:
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the flags of `replace`."""
     add: Callable[..., object] = parser.add_argument
-    add("node", metavar="NODE", nargs="?", help="the node whose machine is bad; one that was begun is gone on with")
+    add("node", metavar="NODE", nargs="?", help="the node with the bad machine; a replacement that has begun continues")
     declare_cluster(parser)
     declare_namespace(parser)
     what = parser.add_mutually_exclusive_group()
@@ -52,7 +52,13 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("--a-day", type=_count, default=3, metavar="N", help="of one pool in 24 hours; default: 3")
     limit = "how long a restart, a redeployment, a deletion or a new machine may take; default: 45"
     add("--limit-minutes", type=_minutes, default=45.0, metavar="N", help=limit)
-    add("--evidence", type=Path, default=Path(), metavar="FOLDER", help="where evidence is kept; default: here")
+    add(
+        "--evidence",
+        type=Path,
+        default=Path(),
+        metavar="FOLDER",
+        help="folder for the evidence; default: the current folder",
+    )
     add(
         "--endpoint",
         type=url,
@@ -66,7 +72,7 @@ def replace(given: argparse.Namespace) -> Answer:
     if (given.node is None) != (given.watch or given.stop):
         raise CommandError("name the node: aks-infiniband replace NODE" if given.node is None else _NO_NODE)
     if not given.evidence.is_dir():
-        raise CommandError(f"--evidence is {given.evidence}, and there is no such folder")
+        raise CommandError(f"--evidence is {given.evidence}: this folder does not exist")
     file = kubeconfig_of(given)
     with at_work(f"Reading the cluster of context {file.context}") as say:
         from aks_infiniband_cli.bad_machines.replace.beginning import begin  # noqa: PLC0415
@@ -76,11 +82,11 @@ def replace(given: argparse.Namespace) -> Answer:
         try:
             return _answer(beginning, given)
         except NO_ANSWER as error:
-            raise CommandError(f"the cluster cannot be asked: {error}. {_LATER}") from error
+            raise CommandError(f"the cluster does not answer: {error}. {_LATER}") from error
 
 
 _NO_NODE: Final = "--watch and --stop are about all nodes: leave NODE out"
-_LATER: Final = "What was begun stands in the cluster: run the same command again"
+_LATER: Final = "The progress is recorded in the cluster: run the same command again"
 
 
 def _answer(beginning: "Beginning", given: argparse.Namespace) -> Answer:
@@ -117,11 +123,11 @@ def _wish(given: argparse.Namespace) -> "Wish":
 
 REPLACE: Final = Command(
     name="replace",
-    help="take a bad machine out, restart, redeploy or delete it, and measure it before it is let in",
+    help="take a bad machine out, restart, redeploy or delete it, and measure it before pods run there again",
     description=(
         "Takes a node's machine out of use, keeps evidence, has Azure restart it, redeploy it, and at last give "
-        "another one, and measures after each step. Whatever ends it, the same command goes on. --dry-run says what "
-        "it would do."
+        "another one, and measures after each step. If it is interrupted, run the same command again: it continues. "
+        "--dry-run says what it would do."
     ),
     example="aks-infiniband replace aks-ndh100-12345678-vmss000003 --dry-run",
     declare=declare,

@@ -62,12 +62,12 @@ def _before(case: Case, seen: Seen) -> Step:
     if case.stage == "evidence":
         return Step(act="keep evidence", stage=after)
     if (seen.busy or seen.alone) and case.drain == "wait":
-        return Step(act="wait", why=seen.busy or f"{seen.alone}, and nobody would make them again")
+        return Step(act="wait", why=seen.busy or f"{seen.alone}, and no controller would make them again")
     if seen.busy or seen.others:
         if seen.minutes > seen.limit and case.drain == "evict":
             return _undecided(f"{seen.minutes:.0f} minutes of evictions: {seen.busy or seen.others}")
         return Step(act="drain", why=seen.busy or seen.others)
-    return Step(act="go on", why="nobody uses it", stage=after)
+    return Step(act="go on", why="no pod uses it", stage=after)
 
 
 def _anew(case: Case, seen: Seen) -> Step:
@@ -98,17 +98,17 @@ def _not_back(case: Case, seen: Seen) -> Step:
         why = f"Azure has not {done} it: {seen.failure}"
         return _next(case, why) if seen.operation == "failed" and not seen.serves else _as_it_is(case, seen, why)
     if seen.minutes > seen.limit:
-        why = _late(seen, short or "it has not started anew")
+        why = _late(seen, short or "it has not restarted")
         return _undecided(why) if case.accepted else _as_it_is(case, seen, why)
     if seen.operation == "none" and not case.accepted:
         return _ask(case)  # the command that asked is gone, and nothing has come of it
     if seen.operation == "unread":
-        return Step(act="wait", why=f"it is being {done}; Azure does not tell how far it is: {seen.failure}")
+        return Step(act="wait", why=f"it is being {done}; Azure does not report the progress: {seen.failure}")
     return Step(act="wait", why=short or f"it is being {done}")
 
 
 def _late(seen: Seen, short: str) -> str:
-    return f"{seen.minutes:.0f} minutes after Azure was asked: {seen.failure or short}"
+    return f"{seen.minutes:.0f} minutes after the request to Azure: {seen.failure or short}"
 
 
 def _as_it_is(case: Case, seen: Seen, why: str) -> Step:
@@ -130,14 +130,14 @@ def _failed(seen: Seen, done: str, short: str) -> str:
 
 
 def _measured(case: Case, seen: Seen, why: str = "") -> Step:
-    """why: it is measured although it has not started anew."""
+    """why: it is measured although it has not restarted."""
     if case.tries >= _TRIES:
         return _undecided(f"{case.tries} measurements have told nothing of it")
     if seen.busy:
         late = seen.minutes > seen.limit
         return _undecided(f"{seen.minutes:.0f} minutes: {seen.busy}") if late else Step(act="wait", why=seen.busy)
     if len(seen.idle) < FEWEST:
-        return Step(act="wait", why=f"it is measured beside {FEWEST} healthy nodes that nobody uses: {len(seen.idle)}")
+        return Step(act="wait", why=f"it is measured with {FEWEST} healthy, idle nodes; now there are {len(seen.idle)}")
     return Step(act="measure", why=why)
 
 
@@ -169,7 +169,7 @@ def _given_up(case: Case, seen: Seen) -> Step:
         return _ended(failed)
     if case.asked:
         asks = seen.operation == "none" and not case.accepted
-        untold = f", and does not tell how far it is ({seen.failure})" if seen.operation == "unread" else ""
+        untold = f", and does not report the progress ({seen.failure})" if seen.operation == "unread" else ""
         return Step(act="delete") if asks else Step(act="wait", why=f"Azure deletes it{untold}")
     if seen.autoscaled:
         return _ended(f"the cluster autoscaler counts pool {case.pool}, and brings no deleted machine back by itself")

@@ -146,7 +146,7 @@ class History:
             stopped[:] = [case for case in cases if case.stage != "over"]
             for case in stopped:
                 case.stopped = True
-                case.lines.append(Line(at=now(), step="Stopped", what="somebody has stopped it"))
+                case.lines.append(Line(at=now(), step="Stopped", what="a person stopped it"))
             return list(cases)
 
         self._change(changed, stopped=now())
@@ -157,9 +157,9 @@ class History:
     def _own(self, cases: Sequence[Case], case: Case) -> Case:
         found = next((each for each in cases if each.id == case.id), None)
         if found is None:
-            raise CommandError(f"the history has no case of {case.node} any more: this command ends")
+            raise CommandError(f"the case of {case.node} is gone from the history: this command ends")
         if found.runner != self._runner:
-            raise CommandError(f"another command goes on with {case.node}: this one ends")
+            raise CommandError(f"another command works on {case.node} now: this one ends")
         return found
 
     def _change(self, change: Callable[[Sequence[Case]], list[Case]], *, stopped: str = "") -> None:

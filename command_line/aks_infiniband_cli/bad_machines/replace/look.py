@@ -29,7 +29,7 @@ def sight_of(client: Client, namespace: str, pool: str) -> Sight:
     validations, nodes, pods = read_cluster(client, namespace)
     if pool not in validations:
         raise CommandError(
-            f"pool {pool} has no validation in namespace {namespace}, so its machines cannot be measured"
+            f"pool {pool} does not have a validation in namespace {namespace}, so its machines cannot be measured"
         )
     events = client.list(Event, namespace=EVENTS_OF_NODES, fields={"source": AUTO_REPAIR})
     return Sight(
@@ -108,9 +108,9 @@ def _pool(case: Case, azure: Azure) -> AgentPool | None:
     try:
         return azure.agent_pool()
     except ResourceNotFoundError as error:
-        raise CommandError(f"Azure has no pool {case.pool} any more: {words_of(error)}") from error
+        raise CommandError(f"pool {case.pool} no longer exists in Azure: {words_of(error)}") from error
     except AzureError as error:
-        raise CommandError(f"Azure does not tell of pool {case.pool}: {words_of(error)}") from error
+        raise CommandError(f"Azure did not answer about pool {case.pool}: {words_of(error)}") from error
 
 
 def _minutes(since: str) -> float:

@@ -44,7 +44,7 @@ def _plan(found: Plan, wish: Wish) -> Iterator[tuple[str, str]]:
             "yellow",
         )
     yield (
-        f"beside it {len(seen.healthy)} healthy nodes, {len(seen.idle)} of them idle; {FEWEST} have to be. "
+        f"other healthy nodes: {len(seen.healthy)}, {len(seen.idle)} of them idle; {FEWEST} must be idle. "
         f"In the last 24 hours {found.begun_today} of this pool were taken out, of {wish.budget.a_day} that may be",
         "",
     )
@@ -56,21 +56,21 @@ def _plan(found: Plan, wish: Wish) -> Iterator[tuple[str, str]]:
 def _steps(found: Plan, wish: Wish) -> Iterator[tuple[str, str]]:
     case, seen = found.case, found.seen
     beside = ", ".join(seen.idle[:NEIGHBOURS]) or "healthy nodes, once they are idle"
-    yield "quarantine", "cordon and taint it; what runs there goes on"
+    yield "quarantine", "cordon and taint it; its pods keep running"
     if used := seen.busy or seen.alone:
-        how = "wait until nobody uses it" if case.drain == "wait" else "evict its pods"
+        how = "wait until no pod uses it" if case.drain == "wait" else "evict its pods"
         yield "empty", f"{how}: {used}"
     else:
-        yield "empty", f"evict what else runs there: {seen.others}" if seen.others else "nobody uses it"
+        yield "empty", f"evict what else runs there: {seen.others}" if seen.others else "no pod uses it"
     yield "evidence", f"keep evidence-{case.node}-{case.id}.json in {wish.folder}"
-    yield "restart", f"once; then measure it beside {beside}, and let it in where it is sound"
+    yield "restart", f"once; then measure it with {beside}, and uncordon it if it passes"
     if case.farthest != "restart":
-        yield "redeploy", "where it is still bad: Azure puts it on another host; then measure it again"
+        yield "redeploy", "if it is still bad: Azure puts it on another host; then measure it again"
     if case.farthest == "delete" and seen.autoscaled:
         yield "delete", "not done: the cluster autoscaler counts this pool, and brings no machine back by itself"
     elif case.farthest == "delete":
-        yield "delete", f"where it is still bad: AKS deletes the machine, and is asked for {seen.count} again"
-        yield "arrive", "wait for the new one's drivers, measure it, and let it in where it is sound"
+        yield "delete", f"if it is still bad: AKS deletes the machine, and scales the pool to {seen.count} again"
+        yield "arrive", "wait for the new one's drivers, measure it, and uncordon it if it passes"
 
 
 def refused(found: Plan) -> Answer:
@@ -92,7 +92,7 @@ def stopped(cases: Sequence[Case]) -> Answer:
     lines = [(f"stopped: {case.node}, at the stage {case.stage}; it stays in quarantine", "yellow") for case in cases]
     for case in cases:
         lines.append((f"  go on: aks-infiniband replace {case.node}", "cyan"))
-        lines.append((f"  let it in: aks-infiniband replace --release {case.subject}", "cyan"))
+        lines.append((f"  release it: aks-infiniband replace --release {case.subject}", "cyan"))
     document = {"plan": None, "cases": [shown(case) for case in cases]}
     return _answer(document, lines or [("nothing was under way", "")], FINE)
 
@@ -111,7 +111,7 @@ def lines_of(case: Case) -> Iterator[tuple[str, str]]:
     if case.outcome is None:
         yield f"  go on: aks-infiniband replace {case.node}", "cyan"
     elif case.outcome not in (*_WHOLE, "let in"):
-        yield f"  let it in all the same: aks-infiniband replace --release {case.subject}", "cyan"
+        yield f"  release it all the same: aks-infiniband replace --release {case.subject}", "cyan"
 
 
 def _answer(document: Mapping[str, Any], lines: Sequence[tuple[str, str]], exit_code: int) -> Answer:

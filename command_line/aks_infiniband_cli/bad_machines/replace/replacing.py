@@ -137,7 +137,7 @@ class Replacing:
         asks: Mapping[Act, Callable[[], None]] = {"restart": self.azure.restart, "redeploy": self.azure.redeploy}
         if not self.case.asked:
             self.case.asked = now()
-            self._write({"restart": "Restarted", "redeploy": "Redeployed"}[step.act], "Azure is asked")
+            self._write({"restart": "Restarted", "redeploy": "Redeployed"}[step.act], "request sent to Azure")
         asks[step.act]()
         self._keep_accepted()
 
@@ -151,7 +151,10 @@ class Replacing:
         if not self.case.asked:
             self.case.known = [name_of(node) for node in sight.of_pool()]
             self.case.count, self.case.asked = found.count, now()
-            self._write("Deleted", f"Azure is asked; if it has no other, pool {self.case.pool} keeps {found.count - 1}")
+            self._write(
+                "Deleted",
+                f"request sent to Azure; if Azure has none left, pool {self.case.pool} keeps {found.count - 1}",
+            )
         if found.machine:
             self.azure.delete()
             self._keep_accepted()
@@ -159,7 +162,7 @@ class Replacing:
     def _refill(self, _step: Step, _sight: Sight, _found: Seen) -> None:
         if not self.case.asked:
             self.case.asked = now()
-            self._write("Refilled", f"Azure is asked for {self.case.count} machines", about=self.case.node)
+            self._write("Refilled", f"request sent to Azure for {self.case.count} machines", about=self.case.node)
         self.azure.refill(self.case.count)
         self._keep_accepted()
 
@@ -172,7 +175,7 @@ class Replacing:
         name, beside = self.case.subject, found.idle[:NEIGHBOURS]
         if step.why:
             self._write("GoesOn", f"{step.why}; it is measured as it is")
-        self._tell(f"{name}: it is measured beside {', '.join(beside)}")
+        self._tell(f"{name}: it is measured with {', '.join(beside)}")
         result = measured(self.cluster, sight, name, found.idle, self.say)
         bad = problems(result.report, name) if result.report else None
         after = sight_of(self.cluster.client, self.namespace, self.case.pool)
@@ -194,7 +197,7 @@ class Replacing:
             lacking = missing(machine, sight.validation.expected)
             why = f"{step.why}, and the machine itself has all its devices"
         except CommandError as error:
-            lacking, why = [], f"{step.why}, and the machine itself cannot be asked: {error}"
+            lacking, why = [], f"{step.why}, and the machine itself does not answer: {error}"
         if lacking:
             self.case.bad = lacking
             return self._write("Bad", f"{step.why}; the machine itself has {', '.join(lacking)}")

@@ -54,7 +54,7 @@ def jobs_without_pods(snapshot: Snapshot) -> Iterator[Finding]:
         if used_up:
             yield shown_by("Job", job, "quota-exceeded", f" has no pod; {used_up}")
         elif job["metadata"]["name"] not in spoken_of:
-            yield shown_by("Job", job, "job-without-pod", " has no pod, and no event says why")
+            yield shown_by("Job", job, "job-without-pod", " does not have a pod, and no event says why")
 
 
 def _ours(job: Object, snapshot: Snapshot) -> bool:
@@ -88,7 +88,7 @@ def webhooks(snapshot: Snapshot) -> Iterator[Finding]:
         own = labelled(in_namespace(slices, namespace), {"kubernetes.io/service-name": name})
         if not any(_answers(endpoint) for item in own for endpoint in item.get("endpoints") or []):
             kind = str(configuration["kind"])
-            what = f": webhook {webhook.get('name')} asks service {namespace}/{name}, and nobody is behind it"
+            what = f": webhook {webhook.get('name')} calls service {namespace}/{name}, and no pod answers there"
             yield shown_by(kind, configuration, "webhook-silent", what)
 
 

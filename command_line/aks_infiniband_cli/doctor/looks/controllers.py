@@ -35,7 +35,7 @@ def scaled_down(snapshot: Snapshot) -> Iterator[Finding]:
         if (deployment.get("spec") or {}).get("replicas", 1) == 0:
             name, namespace = deployment["metadata"]["name"], deployment["metadata"]["namespace"]
             command = f"kubectl -n {namespace} scale deployment {name} --replicas=1"
-            what = " has 0 replicas: nobody does its work"
+            what = " has 0 replicas: its work is not done"
             yield shown_by("Deployment", deployment, "scaled-to-zero", what, command=command)
 
 
@@ -79,7 +79,7 @@ def missing_parts(snapshot: Snapshot) -> Iterator[Finding]:
         made = [item for item in workloads if uid and any(owner.get("uid") == uid for owner in owners_of(item))]
         for part in _parts_without(policy, made, snapshot) if made else ():
             kind = policy["kind"]
-            yield shown_by(kind, policy, "part-not-made", f" asks for {part}, and there is no DaemonSet of it")
+            yield shown_by(kind, policy, "part-not-made", f" requests {part}, but its DaemonSet does not exist")
 
 
 def missing_attachments(snapshot: Snapshot) -> Iterator[Finding]:

@@ -63,7 +63,7 @@ def _asked_for_in_vain(snapshot: Snapshot) -> Iterator[Finding]:
         unknown = _unknown(pod, snapshot)
         if unknown and condition(pod, "PodScheduled").get("status") == "False":
             offer = ", ".join(sorted(offered_rdma(snapshot)))
-            what = f"pod {name_of(pod)} asks for {', '.join(sorted(unknown))}; offered is {offer}"
+            what = f"pod {name_of(pod)} requests {', '.join(sorted(unknown))}; the nodes offer {offer}"
             yield Finding(symptom="resource-name", about=f"pod {name_of(pod)}", what=what)
 
 

@@ -89,12 +89,12 @@ def direct_rdma(snapshot: Snapshot) -> Iterator[Finding]:
 
 def _no_dma_buf(snapshot: Snapshot, driver: Mapping[str, Any]) -> str:
     if driver.get("kernelModuleType") == "proprietary":
-        return "driver.kernelModuleType is proprietary, which has no DMA-BUF"
+        return "driver.kernelModuleType is proprietary, and this driver does not support DMA-BUF"
     for node in labelled(snapshot.view.nodes, {GPU_LABEL: "true"}):
         kernel = str(info_of(node).get("kernelVersion"))
         found = re.match(r"(\d+)\.(\d+)", kernel)
         if found and (int(found[1]), int(found[2])) < _DMA_BUF_KERNEL:
-            return f"kernel {kernel} of node {name_of(node)} has no DMA-BUF for HCAs"
+            return f"kernel {kernel} of node {name_of(node)} does not support DMA-BUF for HCAs"
     return ""
 
 

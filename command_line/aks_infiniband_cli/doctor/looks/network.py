@@ -89,7 +89,7 @@ def placement(snapshot: Snapshot) -> Iterator[Finding]:
         about = f"node {name_of(node)}"
         if not any(_affine(spec, node) for spec in specs):
             required = [_terms(spec) for spec in specs]
-            what = f"{about} is not among the nodes that the OFED driver's affinity asks for: {json.dumps(required[0])}"
+            what = f"{about} is not among the nodes that the OFED driver's affinity selects: {json.dumps(required[0])}"
             yield Finding(symptom="affinity-leaves-node-out", about=about, what=what)
             continue
         hindering = [_intolerable(spec, node) for spec in specs]
@@ -199,5 +199,5 @@ def unserved(snapshot: Snapshot) -> Iterator[Finding]:
         asked, running = annotations.get(_NETWORKS), (pod.get("status") or {}).get("phase") == "Running"
         if asked and running and not any(name in annotations for name in _NETWORK_STATUS):
             who = "Multus was not ready when it started" if multus else "no Multus runs in this cluster"
-            what = f"pod {name_of(pod)} asks for the network {asked} and has none: {who}"
+            what = f"pod {name_of(pod)} requests the network {asked} and does not have it: {who}"
             yield Finding(symptom="network-unserved", about=f"pod {name_of(pod)}", what=what)

@@ -75,7 +75,7 @@ def feature_labels(snapshot: Snapshot) -> Iterator[Finding]:
     for node in view.nodes:
         size = labels_of(node).get(SIZE_LABEL, "")
         if name_of(node) in wanted and not has_rdma(size) and ofed_sets(view):
-            what = f"node {name_of(node)} of size {size} has no InfiniBand and carries {NIC_LABEL}=true"
+            what = f"node {name_of(node)} of size {size} does not have InfiniBand, but has the label {NIC_LABEL}=true"
             yield Finding(symptom="ordinary-node-labelled", about=f"node {name_of(node)}", what=what)
 
 

@@ -34,7 +34,7 @@ def locked_memory(snapshot: Snapshot) -> Iterator[Finding]:
     for pod in _running(snapshot):
         for container in pod["spec"].get("containers") or []:
             if _asks_rdma(pod, container, offered) and not _may_lock(pod, container):
-                what = f"container {container['name']} of pod {name_of(pod)} asks for RDMA and may not lock memory"
+                what = f"container {container['name']} of pod {name_of(pod)} requests RDMA and may not lock memory"
                 yield Finding(symptom="no-ipc-lock", about=f"pod {name_of(pod)}", what=what)
 
 

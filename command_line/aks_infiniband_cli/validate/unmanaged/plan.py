@@ -49,7 +49,7 @@ class Plan:
         rights.require(client, rights.needed(self.brought, cordon=cordon))
         for name, found in self.pools.items():
             note(f"pool {name}, which no stack validates: {found.told()}")
-        note(f"What the command needs goes into namespace {self.brought.name}, and is deleted with it at the end")
+        note(f"The command makes its objects in namespace {self.brought.name}, and deletes both at the end")
         return holding.clear_left(client, say)
 
     @contextmanager

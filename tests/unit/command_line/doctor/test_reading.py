@@ -255,7 +255,7 @@ def test_a_kubeconfig_that_is_not_there_is_wrong_use(tmp_path: Path, capsys: pyt
     assert door.main(["doctor", "--kubeconfig", str(tmp_path / "none")]) == 2
     said = capsys.readouterr()
     assert said.out == ""
-    assert said.err.startswith("aks-infiniband doctor: there is no kubeconfig ")
+    assert said.err.startswith("aks-infiniband doctor: kubeconfig /")
 
 
 def test_a_login_that_has_expired_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

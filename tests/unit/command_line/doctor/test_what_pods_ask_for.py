@@ -118,7 +118,7 @@ def test_a_mistyped_resource_of_any_prefix_is_named_beside_what_is_offered(name:
         del pod["spec"]["nodeName"]
     told = examine(cluster)
     assert {diagnosis.symptom.id for diagnosis in told} == {"resource-name"}
-    assert f"asks for {name}; offered is rdma/shared_ib" in told[0].evidence
+    assert f"requests {name}; the nodes offer rdma/shared_ib" in told[0].evidence
 
 
 @pytest.mark.parametrize("amount", ["4Gi", "10Mi", "1k", "0.5", "2e3", "100m", "1E", "not an amount"])

@@ -22,7 +22,7 @@ _SECONDS: Final = 600
 _GRACE_SECONDS: Final = 30
 """dcgmi has the host engine stop the diagnostics when it is told to end, and waits 25 s for that."""
 _NO_POD: Final = (
-    "no pod nvidia-dcgm runs on the node: the GPU Operator brings DCGM's host engine where its Helm values have "
+    "no pod nvidia-dcgm runs on the node: the GPU Operator installs DCGM's host engine if its Helm values have "
     "`dcgm: {enabled: true}` (values/gpu-operator.yaml)"
 )
 
