@@ -32,6 +32,15 @@ def _told_already(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> N
         loop.default_exception_handler(context)
 
 
+def _end(loop: asyncio.AbstractEventLoop) -> None:
+    """End what a failed program has left. The garbage collector would complain of it in whatever test runs then."""
+    loop.set_exception_handler(_told_already)
+    while left := asyncio.all_tasks(loop):
+        for task in left:
+            task.cancel()
+        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+
+
 @pytest.fixture
 def deploy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deploy]:
     """Runs a program against the mocks and gives what it registered. Its exceptions come through.
@@ -80,5 +89,6 @@ def deploy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deploy]:
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     yield run
+    _end(loop)
     loop.close()
     asyncio.set_event_loop(asyncio.new_event_loop())

@@ -93,7 +93,7 @@ def test_a_hundred_pools_at_once_wait_for_one_registration_whatever_the_engines_
 
 def test_the_library_asks_azure_native_only_in_forms_that_take_turns() -> None:
     """The synchronous form of a function runs the event loop inside itself, once for each that asks at a time."""
-    generated = re.compile(r"\b[a-z]+\.(?:get|list)_[a-z_]+(?<!_output)\(")
+    generated = re.compile(r"\b[a-z]+\.(?:get|list)_(?!default\()[a-z_]+(?<!_output)\(")  # the exception is pydantic's
     modules = [path.read_text() for path in Path(aks_infiniband.__path__[0]).rglob("*.py")]
     asking = [text for text in modules if "pulumi_azure_native" in text]
     assert asking
