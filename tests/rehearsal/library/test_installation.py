@@ -88,11 +88,15 @@ def test_what_is_read_at_run_time_is_installed_too(python: str, tmp_path: Path) 
     assert int(said(python, program, tmp_path)) > 5
 
 
-def test_the_command_is_installed_and_starts(python: str, tmp_path: Path) -> None:
-    (command,) = COMMAND["project"]["scripts"]
+@pytest.mark.parametrize(
+    ("command", "called"), [("aks-infiniband", "aks-infiniband"), ("kubectl-infiniband", "kubectl infiniband")]
+)
+def test_the_command_is_installed_and_starts(python: str, tmp_path: Path, command: str, called: str) -> None:
+    """called: how a person calls it."""
+    assert command in COMMAND["project"]["scripts"]
     started = run(str(Path(python).with_name(command)), "--help", cwd=tmp_path)
     assert started.returncode == 0, started.stderr
-    assert command in started.stdout
+    assert f"usage: {called}" in started.stdout
 
 
 def test_the_command_line_asks_for_the_library_of_its_own_version(python: str, tmp_path: Path) -> None:
