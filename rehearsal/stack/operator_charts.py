@@ -66,10 +66,9 @@ def renew_definitions(kubeconfig: Path, charts: Mapping[str, Path]) -> list[str]
     there = {str(found.metadata and found.metadata.name) for found in client.list(CustomResourceDefinition)}
     applied = []
     for chart in charts.values():
-        definitions = [each for each in _definitions(chart) if each["spec"]["group"] not in _WITHOUT_HOOK]
-        if not any(document["metadata"]["name"] in there for document in definitions):
+        if not any(document["metadata"]["name"] in there for document in _definitions(chart, own="crds/")):
             continue
-        for document in definitions:
+        for document in _definitions(chart):
             client.apply(codecs.from_dict(document), force=True)
             if document["metadata"]["name"] not in there:
                 await_served(client, document["spec"])
@@ -77,12 +76,15 @@ def renew_definitions(kubeconfig: Path, charts: Mapping[str, Path]) -> list[str]
     return applied
 
 
-def _definitions(chart: Path) -> Iterator[dict[str, Any]]:
-    """Those of a chart and of its subcharts."""
+def _definitions(chart: Path, *, own: str = "") -> Iterator[dict[str, Any]]:
+    """Those that a chart's hook applies, of its subcharts, too. own: how the names of the files begin that are read;
+    another chart may bring the same definitions as a subchart.
+    """
     for name, text in _files(chart):
-        if name != "Chart.yaml":
+        if name != "Chart.yaml" and name.startswith(own):
             documents = yaml.load_all(text, Loader=yaml.CSafeLoader)
-            yield from (found for found in documents if found and found.get("kind") == _DEFINITION)
+            wanted = (found for found in documents if found and found.get("kind") == _DEFINITION)
+            yield from (found for found in wanted if found["spec"]["group"] not in _WITHOUT_HOOK)
 
 
 def _files(chart: Path) -> Iterator[tuple[str, str]]:

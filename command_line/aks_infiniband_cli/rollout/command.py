@@ -46,7 +46,7 @@ def rollout(given: argparse.Namespace) -> Answer:
             let_go = gate.let_go_when_back if given.back else gate.let_go
             released = let_go(connected(file.kubeconfig))
         except NO_ANSWER as error:
-            raise CommandError(f"the cluster does not answer: {error}") from error
+            raise CommandError(f"a request to the cluster failed: {error}") from error
     said = f"released: {', '.join(released)}" if released else "no node is held"
     return Answer(document={"released": released}, text=said)
 

@@ -76,7 +76,7 @@ def roll_out(
         if not shortfalls:
             let_go(client)
     except NO_ANSWER as error:
-        raise CommandError(f"the cluster does not answer: {error}") from error
+        raise CommandError(f"a request to the cluster failed: {error}") from error
     return Rollout(
         driver=driver,
         first=first,

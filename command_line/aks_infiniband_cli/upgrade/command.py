@@ -84,7 +84,9 @@ def upgrade(given: argparse.Namespace) -> Answer:
             note("\n".join(_lines_of(planned)))
             return _done(work.carry_out(planned), given.stack)
         except NO_ANSWER as error:
-            raise CommandError(f"the cluster does not answer: {error}. The machines that are held stay so") from error
+            raise CommandError(
+                f"a request to the cluster failed: {error}. The machines that are held stay so"
+            ) from error
 
 
 def _told(key: str, found: list[str], nothing: str) -> Answer:

@@ -68,7 +68,7 @@ def measure(cluster: Cluster, runs: Sequence[Run], say: Say) -> dict[str, Measur
                     keep_measured(cluster.client, run.validation.namespace, report, run.nodes, run.by)
             return found
     except NO_ANSWER as error:
-        raise CommandError(f"the cluster does not answer: {error}") from error
+        raise CommandError(f"a request to the cluster failed: {error}") from error
     finally:
         say("Removing what the measurement had in the cluster")
         for run in runs:

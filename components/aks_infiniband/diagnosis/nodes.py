@@ -7,8 +7,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
+from aks_infiniband.diagnosis.device_plugins import SHARED, WHOLE, Entry, Plugin, entries
 from aks_infiniband.diagnosis.holds import condition_findings, cordoned
 from aks_infiniband.diagnosis.known_messages import message_in
 from aks_infiniband.diagnosis.repairs import repair_findings
@@ -36,19 +37,18 @@ class _Plugin:
     pkg/state/state_skel.go, hashedNameSuffix).
     """
 
+    section: Plugin
     daemon_set: str
     config_map: str
-    entries: str
-    """Key of the resources in its configuration."""
 
 
-_SHARED: Final = _Plugin(daemon_set="rdma-shared-dp-ds", config_map="rdma-devices", entries="configList")
+_SHARED: Final = _Plugin(section=SHARED, daemon_set="rdma-shared-dp-ds", config_map="rdma-devices")
 _SRIOV: Final = _Plugin(
+    section=WHOLE,
     daemon_set="network-operator-sriov-device-plugin",
     config_map="network-operator-sriovdp-config",
-    entries="resourceList",
 )
-_PLUGINS: Final[Mapping[str, _Plugin]] = {"rdmaSharedDevicePlugin": _SHARED, "sriovDevicePlugin": _SRIOV}
+_PLUGINS: Final[Mapping[str, _Plugin]] = {plugin.section: plugin for plugin in (_SHARED, _SRIOV)}
 """By the section of the NicClusterPolicy that installs it."""
 _CONFIG_KEY: Final = "config.json"
 _DOWN: Final = "a driver container that reloads the network or restarts containerd takes its node down"
@@ -116,24 +116,22 @@ def device_plugin_findings(view: View, pools: Sequence[Pool]) -> Iterator[Findin
             continue
         names = lacking(labelled(view.nodes, pool.node_selector), resource, pool.rdma_quantity)
         for policy in (pool.name, None):
-            entries, daemon_set = _entries(view, plugin, policy), _running(view, plugin, policy)
-            if names and entries and daemon_set:
-                yield _finding(view, resource, names, entries, daemon_set)
+            told, daemon_set = _entries(view, plugin, policy), _running(view, plugin, policy)
+            if names and told and daemon_set:
+                yield _finding(view, resource, names, told, daemon_set)
                 break
 
 
-def _finding(
-    view: View, resource: str, names: Sequence[str], entries: Sequence[dict[str, Any]], daemon_set: str
-) -> Finding:
+def _finding(view: View, resource: str, names: Sequence[str], told: Sequence[Entry], daemon_set: str) -> Finding:
     command = f"kubectl -n {NETWORK_OPERATOR_NAMESPACE} logs daemonset/{daemon_set} --tail=50"
-    offered = {f"{entry.get('resourcePrefix') or 'rdma'}/{entry.get('resourceName')}": entry for entry in entries}
+    offered = {entry.resource: entry for entry in told}
     where = ", ".join(names)
     if resource not in offered:
         what = (
             f"the RDMA device plugin is configured to offer {', '.join(offered)}, not {resource} (missing on {where})"
         )
         return Finding(what=what, cause="resource name of the policy and of the pool differ", command=command)
-    selectors = json.dumps(offered[resource].get("selectors") or {})
+    selectors = ", ".join(map(json.dumps, offered[resource].selectors))
     return Finding(
         what=f"the RDMA device plugin runs and offers no {resource} on {where}: its selectors are {selectors}",
         cause=_cause_in_logs(view, names) or _NO_MATCH,
@@ -169,12 +167,9 @@ def _suffix(policy: str | None) -> str:
     return "" if policy is None else f"-{policy}"
 
 
-def _entries(view: View, plugin: _Plugin, policy: str | None) -> list[dict[str, Any]]:
-    config_maps = {
-        item["metadata"]["name"]: item for item in in_namespace(view.config_maps, NETWORK_OPERATOR_NAMESPACE)
-    }
-    data = config_maps.get(plugin.config_map + _suffix(policy), {}).get("data") or {}
-    try:
-        return [dict(entry) for entry in json.loads(data.get(_CONFIG_KEY) or "{}").get(plugin.entries) or []]
-    except (ValueError, AttributeError):
-        return []
+def _entries(view: View, plugin: _Plugin, policy: str | None) -> list[Entry]:
+    name = plugin.config_map + _suffix(policy)
+    for item in in_namespace(view.config_maps, NETWORK_OPERATOR_NAMESPACE):
+        if item["metadata"]["name"] == name:
+            return entries((item.get("data") or {}).get(_CONFIG_KEY) or "", f"ConfigMap {name}", [plugin.section])
+    return []

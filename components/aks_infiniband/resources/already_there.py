@@ -256,7 +256,7 @@ class _Cluster:
         begun = time.monotonic()
         while True:
             found = await within_limit(look, _LIMIT_SECONDS)
-            found = found or There(unread=[f"no answer within {_LIMIT_SECONDS:g} s"])
+            found = found or There(unread=[f"no answer within {_LIMIT_SECONDS:g} s"], reached=False)
             if found.reached or not self.changes or time.monotonic() - begun > _ANSWER_SECONDS:
                 return found
             pulumi.log.info(f"waiting for the cluster to say what it has ({found.unread[0]})", ephemeral=True)

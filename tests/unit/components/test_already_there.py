@@ -11,7 +11,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 import pytest
 from aks_infiniband import NetworkOperator, RdmaCluster, RdmaClusterArgs, WorkloadGuard, WorkloadGuardArgs
-from aks_infiniband.access import client
+from aks_infiniband.access import client, looking
 from aks_infiniband.resources import already_there
 from aks_infiniband.resources.options import child_options
 
@@ -204,6 +204,22 @@ def test_an_update_waits_for_an_api_server_that_nothing_reaches_yet(
     with pytest.raises(Exception, match=r"Namespace network-operator \(made by helm\)"):
         up(deploy, server)
     assert next(tries) == 4
+
+
+def test_an_update_waits_for_an_api_server_whose_answer_takes_too_long(
+    deploy: Deploy, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.objects = {f"{NAMESPACES}/network-operator": by("helm")}
+    monkeypatch.setattr(already_there, "_PAUSE_SECONDS", 0.01)
+    look, tries = looking.within_limit, count()
+
+    async def late(asked: Any, limit_seconds: float) -> Any:
+        return None if next(tries) < 3 else await look(asked, limit_seconds)
+
+    monkeypatch.setattr(already_there, "within_limit", late)
+    with pytest.raises(Exception, match=r"Namespace network-operator \(made by helm\)"):
+        up(deploy, server)
+    assert next(tries) >= 4
 
 
 def test_an_update_of_a_cluster_that_nothing_reaches_makes_nothing_and_a_preview_goes_on(

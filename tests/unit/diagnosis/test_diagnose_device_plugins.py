@@ -71,5 +71,16 @@ def test_the_device_plugin_of_a_pools_own_policy_is_found_by_its_owner_if_its_na
     assert "daemonset/rdma-shared-dp-ds-7f3a9c1e" in text
 
 
+def test_a_resource_without_a_prefix_has_the_plugins_own() -> None:
+    view = View(
+        nodes=[node("n0", **{"rdma/ib": "0"}), node("n1", **{"rdma/ib": "8"})],
+        jobs=[job()],
+        daemon_sets=[daemon_set("network-operator-sriov-device-plugin")],
+        config_maps=[config_map("network-operator-sriovdp-config", "resourceList", {"resourceName": "ib"})],
+    )
+    text = said(JOB, view, [POOL.changed(mode="sriov")])
+    assert "is configured to offer nvidia.com/ib, not rdma/ib (missing on n0)" in text
+
+
 def test_a_pool_without_a_device_plugin_is_not_asked_for_one() -> None:
     assert "device plugin" not in said(JOB, View(nodes=[bare("n0")], jobs=[job()]), [POOL.changed(mode="driver-only")])

@@ -85,5 +85,5 @@ def _machine(client: Client, name: str, validation: Deployed) -> dict[str, Any]:
     try:
         return ask(client, name, validation)
     except (CommandError, *NO_ANSWER) as error:  # the rest is worth keeping
-        note(f"node {name} could not be measured: {error}")
+        note(f"the machine of node {name} could not be read: {error}")
         return {"not_read": [f"the machine itself: {error}"]}

@@ -175,7 +175,7 @@ def begin(kubeconfig: str, wish: Wish, say: Say) -> Beginning:
     try:
         return Beginning.of(kubeconfig, wish, say)
     except NO_ANSWER as error:
-        raise CommandError(f"the cluster does not answer: {error}") from error
+        raise CommandError(f"a request to the cluster failed: {error}") from error
 
 
 def _lost(read: Read, sight: Sight) -> str:

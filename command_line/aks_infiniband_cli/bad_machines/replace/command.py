@@ -82,7 +82,7 @@ def replace(given: argparse.Namespace) -> Answer:
         try:
             return _answer(beginning, given)
         except NO_ANSWER as error:
-            raise CommandError(f"the cluster does not answer: {error}. {_LATER}") from error
+            raise CommandError(f"a request to the cluster failed: {error}. {_LATER}") from error
 
 
 _NO_NODE: Final = "--watch and --stop are about all nodes: leave NODE out"

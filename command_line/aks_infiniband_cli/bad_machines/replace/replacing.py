@@ -197,7 +197,7 @@ class Replacing:
             lacking = missing(machine, sight.validation.expected)
             why = f"{step.why}, and the machine itself has all its devices"
         except CommandError as error:
-            lacking, why = [], f"{step.why}, and the machine itself does not answer: {error}"
+            lacking, why = [], f"{step.why}, and the machine itself cannot be read: {error}"
         if lacking:
             self.case.bad = lacking
             return self._write("Bad", f"{step.why}; the machine itself has {', '.join(lacking)}")

@@ -3,6 +3,7 @@
 import tarfile
 from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -53,6 +54,17 @@ def test_an_archive_of_a_chart_has_the_version_and_the_definitions_of_its_folder
     ]
     assert names[0] == names[1]
     assert {"clusterpolicies.nvidia.com", "nodefeatures.nfd.k8s-sigs.io"} <= set(names[0])
+
+
+def test_a_chart_is_not_renewed_for_a_definition_that_it_shares_with_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The GPU Operator's brings Node Feature Discovery as a subchart, as the Network Operator's does."""
+    there = [SimpleNamespace(metadata=SimpleNamespace(name="nodefeatures.nfd.k8s-sigs.io"))]
+    client = SimpleNamespace(list=lambda _: there)
+    monkeypatch.setattr(operator_charts, "Client", lambda **_: client)
+    monkeypatch.setattr("rehearsal.stack.operator_charts.KubeConfig.from_file", lambda _: None)
+    assert operator_charts.renew_definitions(tmp_path, {"gpuOperator": CHARTS["gpuOperator"]}) == []
 
 
 def test_what_was_taken_to_succeed_is_named_by_its_job_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
