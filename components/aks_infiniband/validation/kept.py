@@ -14,6 +14,7 @@ from typing import Any, Final
 from aks_infiniband.handwritten import HandwrittenError
 from aks_infiniband.handwritten.form import Form, formed
 from aks_infiniband.resources.metadata import labels
+from aks_infiniband.validation.payload.report.standing import RECORD, RECORD_KEY, RECORD_VERSION
 from aks_infiniband.validation.payload.talk.config_maps import object_in, texts_of
 
 MOST_BYTES: Final = 900_000
@@ -33,9 +34,9 @@ class Kept:
 
 MACHINES: Final = Kept(
     what="the record of the machines",
-    name="machines",
-    key="machines.json.gz",
-    version=1,
+    name=RECORD,
+    key=RECORD_KEY,
+    version=RECORD_VERSION,
     labels={**labels("machines", "record"), "app.kubernetes.io/managed-by": "aks-infiniband"},
 )
 REPLACED: Final = Kept(

@@ -1,30 +1,31 @@
 """What is known of each machine: one record, into which every measurement goes and from which every command tells.
 
 It lies in a ConfigMap of the validations' namespace, in which no workload has a right. No stack manages it, so an
-upgrade of the program leaves it as it is. `pulumi up` measures before anybody could write it; its report is a source
-beside it, and `known` puts both together.
+upgrade of the program leaves it as it is. `pulumi up` and the light check measure in pods, and no pod on a machine may
+write what decides of machines. Each leaves a report with measurements of the same form, and `known` and
+`with_light_check` put them together with the record.
 """
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from statistics import median
-from typing import Annotated, Any, Final, Literal, cast
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
-from aks_infiniband.facts.node_images import VERSION_LABEL
 from aks_infiniband.handwritten.form import Form, formed
 from aks_infiniband.validation.kept import MACHINES, MOST_BYTES, document_in
+from aks_infiniband.validation.payload.light_check.state import KEY, states_in
+from aks_infiniband.validation.payload.report import standing
 from aks_infiniband.validation.payload.report.document import Report
-from aks_infiniband.validation.payload.say.lines import as_text, measured_text
-from aks_infiniband.validation.payload.talk.config_maps import packed
+from aks_infiniband.validation.payload.report.standing import CORDONED, FELL_SHORT, LET_IN, LIGHT_CHECK
+from aks_infiniband.validation.payload.talk.config_maps import packed, texts_of
 
-_MEASUREMENTS, _DECISIONS, _PROBLEMS, _FIGURES = 4, 6, 12, 32
-"""The most that is kept: of each machine, the newest; of a measurement, the worst."""
+__all__ = ["ACCEPTANCE", "CORDONED", "FELL_SHORT", "LET_IN", "LIGHT_CHECK"]
+
+_MEASUREMENTS, _DECISIONS = 4, 6
+"""The most that is kept of each machine: the newest."""
 _MACHINES: Final = 1000
-FELL_SHORT: Final = "FellShort"
-"""Reason of the light check's condition on a node that a person's measurement has found to fall short."""
 ACCEPTANCE: Final = "pulumi up"
 """Who measured what a stack has left."""
 
@@ -57,8 +58,7 @@ class Problem(Form):
 
     def told(self) -> str:
         """In a line."""
-        at = f" ({self.device})" if self.device else ""
-        return f"{self.check}{at}: {self.measured}, expected {self.expected}"
+        return standing.told(self.model_dump())
 
 
 class Value(Form):
@@ -77,10 +77,13 @@ class Measurement(Form):
     at: _Text
     """ISO 8601."""
     by: _Text
-    """The command that measured."""
+    """The command that measured, or the light check."""
+    pool: _Text = ""
     verdict: _Verdict
     identity: Identity = Field(default_factory=Identity)
     problems: list[Problem] = Field(default_factory=list)
+    sound: dict[str, _Text] = Field(default_factory=dict)
+    """When each kind of check was made last that the machine did not fail."""
     values: list[Value] = Field(default_factory=list)
 
     @property
@@ -146,9 +149,17 @@ def with_measurements(record: Record, measured: Mapping[str, Measurement]) -> di
     found = dict(record)
     for node, measurement in measured.items():
         machine = found.get(node, Machine())
-        measurements = [*machine.measurements, measurement][-_MEASUREMENTS:]
-        found[node] = machine.model_copy(update={"measurements": measurements})
+        found[node] = machine.model_copy(update={"measurements": _newest([*machine.measurements, measurement])})
     return found
+
+
+def _newest(measurements: Sequence[Measurement]) -> list[Measurement]:
+    """The newest, and before them those that stand against the machine."""
+    against = [each.measurement for each in standing.standing([one.model_dump() for one in measurements], "")]
+    kept = list(measurements)
+    while len(kept) > _MEASUREMENTS:
+        kept.remove(next((one for one in kept[:-1] if one.model_dump() not in against), kept[0]))
+    return kept
 
 
 def with_decision(record: Record, node: str, decision: Decision) -> dict[str, Machine]:
@@ -159,15 +170,7 @@ def with_decision(record: Record, node: str, decision: Decision) -> dict[str, Ma
 
 def identity_of(node: Mapping[str, Any]) -> Identity:
     """Which machine a node is now."""
-    info = (node.get("status") or {}).get("nodeInfo") or {}
-    found = node["metadata"].get("labels") or {}
-    return Identity(
-        vm=str(info.get("systemUUID", ""))[:100],
-        boot=str(info.get("bootID", ""))[:100],
-        image=str(found.get(VERSION_LABEL, ""))[:200],
-        kernel=str(info.get("kernelVersion", ""))[:200],
-        driver=str(found.get("nvidia.com/cuda.driver-version.full", ""))[:100],
-    )
+    return Identity(**standing.identity_of(node))
 
 
 def measurements_in(report: Report, by: str, nodes: Iterable[Mapping[str, Any]] = ()) -> dict[str, Measurement]:
@@ -175,59 +178,44 @@ def measurements_in(report: Report, by: str, nodes: Iterable[Mapping[str, Any]] 
 
     by: the command that measured. nodes: as they were then.
     """
-    known = {str(node["metadata"]["name"]): identity_of(node) for node in nodes}
+    known = {str(node["metadata"]["name"]): standing.identity_of(node) for node in nodes}
+    run: standing.Run = {"at": report["finished"], "by": by, "pool": report["pool"]}
     return {
-        name: _measurement(report, by, name, known.get(name, Identity()))
+        name: Measurement.model_validate(
+            standing.measurement_of(
+                name,
+                run,
+                report["checks"],
+                report["rdma"],
+                looked_at=name in report["nodes"],
+                identity=known.get(name, standing.UNKNOWN),
+            )
+        )
         for name in sorted({*report["nodes"], *(check["node"] for check in report["checks"] if check["node"])})
     }
 
 
-def _measurement(report: Report, by: str, name: str, identity: Identity) -> Measurement:
-    checks = [check for check in report["checks"] if check["node"] == name]
-    short = sorted((c for c in checks if c["verdict"] in _ORDER), key=lambda check: _ORDER.index(check["verdict"]))
-    problems = [
-        Problem(
-            check=check["check"],
-            verdict=cast("_Short", check["verdict"]),
-            device=check["device"],
-            expected=as_text(check["expected"])[:2000],
-            measured=measured_text(check)[:2000],
-            cause=check["cause"] and check["cause"][:2000],
-        )
-        for check in short[:_PROBLEMS]
-    ]
-    verdict = problems[0].verdict if problems else "pass" if name in report["nodes"] else "not measured"
-    at, values = report["finished"], _values(report, name)
-    return Measurement(at=at, by=by, verdict=verdict, identity=identity, problems=problems, values=values)
-
-
-_ORDER: Final = ("fail", "warn", "not measured")
-
-
-def _values(report: Report, name: str) -> list[Value]:
-    """Each figure of each HCA of the node; where there are too many, those that are the farthest from the others'."""
-    by_end: dict[tuple[str, str], dict[str, float]] = {}
-    for row in report["rdma"]:
-        if row["value"] is not None:
-            by_end.setdefault((row["figure"], row.get("device", "")), {})[row.get("node", "")] = row["value"]
-    found = []
-    for (figure, device), by_node in by_end.items():
-        if name in by_node:
-            others = [value for node, value in by_node.items() if node != name]
-            middle = median(others) if others else None
-            one = Value(figure=figure, device=device, value=by_node[name], others=middle, other_nodes=len(others))
-            found.append(one)
-    kept = sorted(found, key=lambda one: -abs(one.value / one.others - 1) if one.others else 0.0)[:_FIGURES]
-    return [one for one in found if one in kept]
+def with_light_check(record: Record, config_map: Mapping[str, Any]) -> dict[str, Machine]:
+    """The record with what the light check of a pool has left in its ConfigMap; nothing of what cannot be read there."""
+    found = dict(record)
+    for node, state in states_in(texts_of(config_map).get(KEY))[0].items():
+        try:
+            measured = Measurement.model_validate(state.get("measurement"))
+        except ValidationError:  # an older release has left it, or somebody has edited it
+            continue
+        known = found.get(node, Machine())
+        measurements = sorted([*known.measurements, measured], key=lambda one: one.at)
+        found[node] = known.model_copy(update={"measurements": measurements})
+    return found
 
 
 def known(node: Mapping[str, Any], record: Record, report: Report | None) -> Machine:
     """All that is known of a node's machine, with what the stack's last validation has left of it."""
     name = str(node["metadata"]["name"])
-    machine = record.get(name, Machine())
+    found = record.get(name, Machine())
     accepted = measurements_in(report, ACCEPTANCE).get(name) if report else None
-    measurements = sorted([*([accepted] if accepted else []), *machine.measurements], key=lambda one: one.at)
-    return machine.model_copy(update={"measurements": measurements})
+    measurements = sorted([*([accepted] if accepted else []), *found.measurements], key=lambda one: one.at)
+    return found.model_copy(update={"measurements": measurements})
 
 
 def doubt(measurement: Measurement, node: Mapping[str, Any]) -> str:
@@ -252,13 +240,21 @@ def _moment(text: str) -> float:
 
 def teller_of(condition: Mapping[str, Any]) -> str:
     """Who has set the light check's condition of a node."""
-    return "validate --cordon" if condition.get("reason") == FELL_SHORT else "light check"
+    return "validate --cordon" if condition.get("reason") == FELL_SHORT else LIGHT_CHECK
 
 
-def current(machine: Machine, node: Mapping[str, Any]) -> Measurement | None:
-    """The newest measurement of the machine as it is now that says something of it."""
-    told: Sequence[Measurement] = [one for one in machine.measurements if one.verdict != "not measured"]
-    return next((one for one in reversed(told) if not doubt(one, node)), None)
+def current(known: Machine, node: Mapping[str, Any]) -> Measurement | None:
+    """The measurement that counts of the machine as it is now: the newest that says something of it. But a check that
+    failed stands until the same check was made again and did not fail.
+    """
+    told = [one for one in known.measurements if one.verdict != "not measured" and not doubt(one, node)]
+    against = {each.measurement["at"] for each in standing.standing([one.model_dump() for one in told], "")}
+    return next((one for one in reversed(told) if not against or one.at in against), None)
+
+
+def held_against(known: Machine, node: Mapping[str, Any]) -> list[str]:
+    """What is held against a node's machine, in a line each: it was cordoned because of it, and not let in since."""
+    return [each.told() for each in standing.held(known.model_dump(), identity_of(node).vm)]
 
 
 def told(measurement: Measurement) -> str:

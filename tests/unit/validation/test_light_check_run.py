@@ -78,7 +78,7 @@ def test_a_node_that_is_gone_is_named_and_one_that_the_run_before_has_named_stil
     fake.nodes[:] = [node for node in fake.nodes if node["metadata"]["name"] == "n0"]
     _, message = checked(1, "n0")
     assert "1 of 2 nodes missing: n1, n2" in message.splitlines()
-    assert report_of(fake)["members"] == {"expected": 2, "present": 1, "gone": ["n1", "n2"]}
+    assert report_of(fake)["members"] == {"expected": 2, "present": 1, "names": ["n0"], "gone": ["n1", "n2"]}
 
 
 def test_a_link_that_is_down_is_told_by_condition_and_event(fake: Any, checked: Any, machine: Any) -> None:

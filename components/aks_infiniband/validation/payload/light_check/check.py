@@ -13,6 +13,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
 from typing import NamedTuple
 
 from ..look.counters import Counters, judge_counters
@@ -27,8 +28,9 @@ from ..rdma import run as rdma
 from ..rdma.judge import judge_rdma
 from ..rdma.measured import rows
 from ..rdma.narrowing import rails_of
+from ..report.standing import LIGHT_CHECK, RECORD, RECORD_KEY, UNKNOWN, Held, Measurement, Run, held_in, identity_of
 from ..say.checks import Check, not_measured
-from ..talk.api import ApiError
+from ..talk.api import ApiError, Object
 from ..talk.boards import stale_keys
 from ..talk.rendezvous import Lead, follow
 from ..talk.steps import Carry, Entry, Results, Said, Step
@@ -39,17 +41,22 @@ from .state import (
     KEY,
     SCHEMA_VERSION,
     Members,
+    NodeState,
+    Seen,
     State,
     condition_of,
     errors_since,
     event_of,
+    kept_in,
     said_of,
     state_of,
     states_in,
+    with_held,
 )
 
 _KIND = "write-bandwidth"
 _FIGURE = "rdma-write-bandwidth"
+_NOT_FOUND = 404
 _TELL_SHARE = 4
 """The pods have this part of the time for measurements, once more, to tell what was found of their nodes."""
 
@@ -164,40 +171,51 @@ class LightCheck:
 
     def _state(self, last: str | None, found: FactsByNode, measured: Measured) -> State:
         """The report of this run, and what earlier runs said of nodes that still exist. last: the report before."""
-        there = {node["metadata"]["name"] for node in self.pod.api.nodes(self.arguments.selector)}
+        nodes = {node["metadata"]["name"]: node for node in self.pod.api.nodes(self.arguments.selector)}
         before, left = states_in(last)
-        known = {*before, *left}
-        expected = self.expected["node_count"]
-        _, gone = missing_nodes(expected, there, known)
-        counters = {node: measured.counters.get(node) or facts["counters"] for node, facts in found.items()}
-        errors = {
-            node: errors_since(before[node]["counters"] if node in before else {}, facts["counters"], counters[node])
-            for node, facts in found.items()
-        }
-        checks = [*measured.checks, *judge_counters(errors, self.expected["error_counters"])]
+        expected, now = self.expected["node_count"], datetime.now(timezone.utc)
+        _, gone = missing_nodes(expected, nodes, {*before, *left})
+        seen = {node: self._seen(node, nodes.get(node), found, measured, before) for node in found}
+        checks = [
+            *measured.checks,
+            *judge_counters({node: each.errors for node, each in seen.items()}, self.expected["error_counters"]),
+        ]
         for node, facts in found.items():
             checks += [*judge_hcas(node, facts, self.expected), judge_verbs(node, facts)]
-        now = time.time()
-        nodes = {
-            node: state_of(
-                node,
-                facts,
-                checks,
-                now=now,
-                counters=(counters[node], errors[node]),
-                bandwidth=measured.bandwidth.get(node, {}),
-            )
-            for node, facts in found.items()
-        }
+        run: Run = {"at": now.isoformat(timespec="seconds"), "by": LIGHT_CHECK, "pool": self.expected["pool"]}
+        states = {node: state_of(node, each, checks, run, before.get(node)) for node, each in seen.items()}
+        held = self._held({node: state["measurement"] for node, state in states.items()}, nodes)
+        states = {node: with_held(state, held.get(node, ())) for node, state in states.items()}
         return {
             "schema_version": SCHEMA_VERSION,
             "pool": self.expected["pool"],
             "run": self.pod.me.run,
-            "finished": int(now),
-            "members": {"expected": expected, "present": len(there), "gone": gone},
-            "nodes": {**{node: state for node, state in before.items() if node in there}, **nodes},
+            "finished": int(now.timestamp()),
+            "members": {"expected": expected, "present": len(nodes), "names": sorted(nodes), "gone": gone},
+            "nodes": {**{node: state for node, state in before.items() if node in nodes}, **states},
             "checks": checks,
         }
+
+    def _seen(
+        self, name: str, node: Object | None, found: FactsByNode, measured: Measured, before: Mapping[str, NodeState]
+    ) -> Seen:
+        facts = found[name]
+        counters = measured.counters.get(name) or facts["counters"]
+        errors = errors_since(before[name]["counters"] if name in before else {}, facts["counters"], counters)
+        return Seen(facts, counters, errors, measured.bandwidth.get(name, {}), identity_of(node) if node else UNKNOWN)
+
+    def _held(self, found: Mapping[str, Measurement], nodes: Mapping[str, Object]) -> Mapping[str, list[Held]]:
+        """By node, what the record of machines holds against it. If the record cannot be read, a node whose condition
+        says that it fell short keeps that.
+        """
+        try:
+            texts = self.pod.api.config_map_data(self.arguments.namespace, RECORD)
+        except ApiError as error:
+            if error.status != _NOT_FOUND:
+                raise
+            texts = {}
+        held = held_in(texts.get(RECORD_KEY), found)
+        return {name: kept_in(nodes[name]) for name in found if name in nodes} if held is None else held
 
     def _tell(self, said: Said | None) -> None:
         """Set the condition of this pod's own node, and create an Event if one is due.

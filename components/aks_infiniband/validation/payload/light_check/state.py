@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from datetime import datetime
+from typing import Any, NamedTuple, TypedDict
 
 from ..look.counters import Counters
 from ..look.node import Facts
-from ..say.checks import Check, severity
+from ..report.standing import FELL_SHORT, Held, Identity, Measurement, Problem, Run, measurement_of
+from ..say.checks import BETWEEN_MACHINES, Check, severity
+from ..say.figures import Figure
 from ..say.lines import lines_of
 from ..talk.api import Object
 from ..talk.config_maps import object_in
@@ -41,7 +44,7 @@ class Link(TypedDict):
     rate_gbps: float | None
 
 
-class NodeState(Said):
+class _Found(Said):
     """What the last check of a node has found.
 
     counters: the ports' error counters then. errors: by how much they have grown since the
@@ -54,13 +57,21 @@ class NodeState(Said):
     bandwidth: dict[str, float]
 
 
+class NodeState(_Found, total=False):
+    """The state of a node. measurement: what was found, as the record of machines has it; an older release left none.
+    """
+
+    measurement: Measurement
+
+
 class Members(TypedDict):
-    """How many nodes the pool should have and has, and names of nodes that it had at an earlier check and no longer
-    has.
+    """How many nodes the pool should have and has, their names, and names of nodes that it had at an earlier check and
+    no longer has.
     """
 
     expected: int
     present: int
+    names: list[str]
     gone: list[str]
 
 
@@ -97,18 +108,35 @@ def states_in(text: str | None) -> tuple[dict[str, NodeState], list[str]]:
 
 def is_state(found: object) -> bool:
     """Whether this is the state of a node, in its form."""
-    if not isinstance(found, dict) or not NodeState.__required_keys__ <= set(found):
+    if not isinstance(found, dict) or not _Found.__required_keys__ <= set(found):
         return False
     texts, links = (found["reason"], found["message"]), found["links"]
     tables = (found["bandwidth"], *_values(found["counters"]), *_values(found["errors"]))
     return (
         isinstance(found["healthy"], bool)
+        and _is_measurement(found.get("measurement"))
         and all(isinstance(text, str) for text in texts)
         and isinstance(links, dict)
         and all(isinstance(link, dict) and set(Link.__required_keys__) <= set(link) for link in links.values())
         and all(isinstance(table, dict) and all(map(_is_number, table.values())) for table in tables)
         and all(_is_number(link["rate_gbps"]) or link["rate_gbps"] is None for link in links.values())
         and _is_number(found["checked"])
+    )
+
+
+def _is_measurement(found: object) -> bool:
+    """Whether this is a measurement, as far as this room reads it; the state of an older release has none."""
+    if found is None:
+        return True
+    if not isinstance(found, dict) or not set(Measurement.__required_keys__) <= set(found):
+        return False
+    identity, sound, problems = found["identity"], found["sound"], found["problems"]
+    return (
+        all(isinstance(table, dict) and all(isinstance(text, str) for text in table.values()) for table in (identity, sound))
+        and set(Identity.__required_keys__) <= set(identity)
+        and isinstance(found["at"], str)
+        and isinstance(problems, list)
+        and all(isinstance(each, dict) and set(Problem.__required_keys__) <= set(each) for each in problems)
     )
 
 
@@ -131,33 +159,78 @@ def errors_since(before: Counters, start: Counters, now: Counters) -> Counters:
     return found
 
 
-def state_of(
-    node: str, facts: Facts, checks: Sequence[Check], *, now: float, counters: tuple[Counters, Counters], bandwidth: Any
-) -> NodeState:
+class Seen(NamedTuple):
+    """What a run has seen of a node: its HCAs, error counters now and their growth, bandwidth by device, and which
+    machine it is.
+    """
+
+    facts: Facts
+    counters: Counters
+    errors: Counters
+    bandwidth: Any
+    identity: Identity
+
+
+def state_of(node: str, seen: Seen, checks: Sequence[Check], run: Run, before: NodeState | None = None) -> NodeState:
     """The state of a node by the checks of a run. Only a check that names the node makes it unhealthy; one that names
-    no node is told in the message. counters: now, and errors.
+    no node is told in the message. before: the state of the node at the check before.
     """
     failing = sorted((check for check in checks if check["verdict"] == "fail"), key=severity)
     failed = [check for check in failing if check["node"] == node]
-    unnamed = [check for check in failing if check["node"] is None]
-    rates = {f"{hca['rate_gbps']:g}" for hca in facts["hcas"] if hca["rate_gbps"]}
-    measured = f"writes at {min(bandwidth.values()):g} Gb/s or more" if bandwidth else "bandwidth not measured"
-    links = f"{len(facts['hcas'])} ports Active at {', '.join(sorted(rates))} Gb/s"
-    known = any(counters[1].values())
-    errors = "error counters within their limits" if known else "error counters not read"
-    good = "; ".join([f"{links}, {errors}, {measured}", *(f"names no node: {line}" for line in lines_of(unnamed))])
+    good = _good(seen, [check for check in failing if check["node"] is None])
+    measurement = measurement_of(node, run, checks, _rows(node, seen), looked_at=True, identity=seen.identity)
+    earlier = before.get("measurement") if before else None
+    if earlier and earlier["identity"]["vm"] == seen.identity["vm"]:
+        measurement["sound"] = {**earlier["sound"], **measurement["sound"]}
     return {
-        "checked": int(now),
+        "checked": int(datetime.fromisoformat(run["at"]).timestamp()),
         "healthy": not failed,
-        "reason": _camel_case(failed[0]["check"]) if failed else PASSED if bandwidth else ALONE,
+        "reason": _camel_case(failed[0]["check"]) if failed else PASSED if seen.bandwidth else ALONE,
         "message": shorten("; ".join(lines_of(failed)) if failed else good, _MESSAGE_BYTES),
         "links": {
-            hca["device"]: {"up": hca["state"] == "ACTIVE", "rate_gbps": hca["rate_gbps"]} for hca in facts["hcas"]
+            hca["device"]: {"up": hca["state"] == "ACTIVE", "rate_gbps": hca["rate_gbps"]} for hca in seen.facts["hcas"]
         },
-        "counters": counters[0],
-        "errors": counters[1],
-        "bandwidth": dict(bandwidth),
+        "counters": seen.counters,
+        "errors": seen.errors,
+        "bandwidth": dict(seen.bandwidth),
+        "measurement": measurement,
     }
+
+
+def with_held(state: NodeState, held: Sequence[Held]) -> NodeState:
+    """The state of a node against which the record of machines holds something: it is not healthy."""
+    if not held:
+        return state
+    lines = [f"{each.told()}; it was cordoned for that, and no measurement since has passed" for each in held]
+    if not state["healthy"]:
+        return {**state, "message": shorten("; ".join([state["message"], *lines]), _MESSAGE_BYTES)}
+    return {**state, "healthy": False, "reason": FELL_SHORT, "message": shorten("; ".join(lines), _MESSAGE_BYTES)}
+
+
+def _rows(node: str, seen: Seen) -> list[Figure]:
+    return [
+        {"figure": BETWEEN_MACHINES, "node": node, "device": device, "value": value}
+        for device, value in seen.bandwidth.items()
+    ]
+
+
+def _good(seen: Seen, unnamed: Sequence[Check]) -> str:
+    """What was looked at and is well, in words. unnamed: checks that fail and name no node."""
+    rates = {f"{hca['rate_gbps']:g}" for hca in seen.facts["hcas"] if hca["rate_gbps"]}
+    measured = f"writes at {min(seen.bandwidth.values()):g} Gb/s or more" if seen.bandwidth else "bandwidth not measured"
+    links = f"{len(seen.facts['hcas'])} ports Active at {', '.join(sorted(rates))} Gb/s"
+    errors = "error counters within their limits" if any(seen.errors.values()) else "error counters not read"
+    return "; ".join([f"{links}, {errors}, {measured}", *(f"names no node: {line}" for line in lines_of(unnamed))])
+
+
+def kept_in(node: Object) -> list[Held]:
+    """What the condition of a node holds against it, of which the record of machines cannot be read."""
+    said = _condition_in(node)
+    if said.get("reason") != FELL_SHORT or said.get("status") != "False":
+        return []
+    unread = "the record of machines cannot be read"
+    problem = {"check": FELL_SHORT, "device": None, "measured": unread, "expected": "to be measured again"}
+    return [Held({"by": f"the condition {CONDITION}", "at": said.get("lastTransitionTime")}, problem)]
 
 
 def _camel_case(name: str) -> str:

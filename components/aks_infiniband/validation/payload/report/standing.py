@@ -1,0 +1,232 @@
+"""What one measurement says of one machine, as the record of machines has it, and what stands against the machine.
+
+The commands and the scheduled check make it here, so that it reads alike whoever measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any, NamedTuple, TypedDict
+
+from ..say.checks import Check
+from ..say.figures import Figure
+from ..say.lines import as_text, measured_text
+from ..talk.config_maps import object_in
+
+RECORD = "machines"
+"""Name of the record's ConfigMap."""
+RECORD_KEY = "machines.json.gz"
+RECORD_VERSION = 1
+FELL_SHORT = "FellShort"
+"""Reason of the condition of a node that is held because of a command's measurement."""
+CORDONED = "cordoned"
+"""The decision by which a measurement that failed is held against a node."""
+LET_IN = "let in"
+"""The decision that ends that."""
+LIGHT_CHECK = "light check"
+"""Who measured, where the scheduled check did."""
+_IMAGE_LABEL = "kubernetes.azure.com/node-image-version"
+_DRIVER_LABEL = "nvidia.com/cuda.driver-version.full"
+_TEXT, _PROBLEMS, _FIGURES = 2000, 12, 32
+"""Characters of a text, and how many problems and figures of a measurement are kept: the worst."""
+_SHORT = ("fail", "warn", "not measured")
+_MADE = ("pass", "warn", "fail")
+
+
+class Identity(TypedDict):
+    """Which machine a node was: a redeployed one keeps its name, and a restarted one its VM."""
+
+    vm: str
+    boot: str
+    image: str
+    kernel: str
+    driver: str
+
+
+class Problem(TypedDict):
+    """A check that a machine did not pass."""
+
+    check: str
+    verdict: str
+    device: str | None
+    expected: str
+    measured: str
+    cause: str | None
+
+
+class Value(TypedDict):
+    """A figure of one HCA, and the median of the same HCA on the nodes that were measured with it."""
+
+    figure: str
+    device: str
+    value: float
+    others: float | None
+    other_nodes: int
+
+
+class Measurement(TypedDict):
+    """What one measurement says of one machine. sound: when each kind of check was made last that it did not fail."""
+
+    at: str
+    by: str
+    pool: str
+    verdict: str
+    identity: Identity
+    problems: list[Problem]
+    sound: dict[str, str]
+    values: list[Value]
+
+
+class Run(TypedDict):
+    """A run that measured: when it ended, in ISO 8601, who ran it, and of which pool."""
+
+    at: str
+    by: str
+    pool: str
+
+
+def identity_of(node: Mapping[str, Any]) -> Identity:
+    """Which machine a node is now."""
+    info = (node.get("status") or {}).get("nodeInfo") or {}
+    labels = node["metadata"].get("labels") or {}
+    return {
+        "vm": str(info.get("systemUUID", ""))[:100],
+        "boot": str(info.get("bootID", ""))[:100],
+        "image": str(labels.get(_IMAGE_LABEL, ""))[:200],
+        "kernel": str(info.get("kernelVersion", ""))[:200],
+        "driver": str(labels.get(_DRIVER_LABEL, ""))[:100],
+    }
+
+
+UNKNOWN: Identity = {"vm": "", "boot": "", "image": "", "kernel": "", "driver": ""}
+
+
+def measurement_of(
+    name: str, run: Run, every: Sequence[Check], rows: Sequence[Figure], *, looked_at: bool, identity: Identity
+) -> Measurement:
+    """What a run says of a node. every: all checks of the run. rows: its figures. looked_at: the node was."""
+    own = [check for check in every if check["node"] == name and check["verdict"] in _SHORT]
+    short = sorted(own, key=lambda check: _SHORT.index(check["verdict"]))
+    problems: list[Problem] = [
+        {
+            "check": check["check"],
+            "verdict": check["verdict"],
+            "device": check["device"],
+            "expected": as_text(check["expected"])[:_TEXT],
+            "measured": measured_text(check)[:_TEXT],
+            "cause": check["cause"] and check["cause"][:_TEXT],
+        }
+        for check in short[:_PROBLEMS]
+    ]
+    return {
+        **run,
+        "verdict": problems[0]["verdict"] if problems else "pass" if looked_at else "not measured",
+        "identity": identity,
+        "problems": problems,
+        "sound": dict.fromkeys(_sound(name, every), run["at"]) if looked_at else {},
+        "values": _values(name, rows),
+    }
+
+
+def _sound(name: str, every: Sequence[Check]) -> list[str]:
+    """Kinds of check that were made and did not fail on a node. A failure that names no node may be its own."""
+    open_ = {
+        check["check"]
+        for check in every
+        if check["node"] in (name, None) and check["verdict"] in ("fail", "not measured")
+    }
+    return sorted({check["check"] for check in every if check["verdict"] in _MADE} - open_)
+
+
+def _values(name: str, rows: Sequence[Figure]) -> list[Value]:
+    """Each figure of each HCA of a node; if there are too many, those that are the farthest from the others'."""
+    by_end: dict[tuple[str, str], dict[str, float]] = {}
+    for row in rows:
+        if row["value"] is not None:
+            by_end.setdefault((row["figure"], row.get("device", "")), {})[row.get("node", "")] = row["value"]
+    found: list[Value] = []
+    for (figure, device), by_node in by_end.items():
+        if name in by_node:
+            others = [value for node, value in by_node.items() if node != name]
+            found.append(
+                {
+                    "figure": figure,
+                    "device": device,
+                    "value": by_node[name],
+                    "others": median(others) if others else None,
+                    "other_nodes": len(others),
+                }
+            )
+    kept = sorted(found, key=lambda one: -abs(one["value"] / one["others"] - 1) if one["others"] else 0.0)[:_FIGURES]
+    return [one for one in found if one in kept]
+
+
+class Held(NamedTuple):
+    """A check that failed and stands against a machine, with the measurement that it is of."""
+
+    measurement: Mapping[str, Any]
+    problem: Mapping[str, Any]
+
+    def told(self) -> str:
+        """In a line."""
+        return f"{self.measurement['by']} on {self.measurement['at']}: {told(self.problem)}"
+
+
+def told(problem: Mapping[str, Any]) -> str:
+    """A problem in a line."""
+    at = f" ({problem['device']})" if problem["device"] else ""
+    return f"{problem['check']}{at}: {problem['measured']}, expected {problem['expected']}"
+
+
+def standing(measurements: Sequence[Mapping[str, Any]], vm: str) -> list[Held]:
+    """What stands against a machine: a check that failed stands until the same check was made and did not fail.
+
+    vm: of the machine as it is now.
+    """
+    failed: dict[str, list[Held]] = {}
+    sound: dict[str, str] = {}
+    for one in sorted(measurements, key=lambda one: str(one["at"])):
+        if one["identity"]["vm"] and vm and one["identity"]["vm"] != vm:
+            continue
+        for kind, at in (one.get("sound") or {}).items():
+            sound[kind] = max(at, sound.get(kind, ""))
+        mine = [Held(one, problem) for problem in one["problems"] if problem["verdict"] == "fail"]
+        failed.update({each.problem["check"]: [] for each in mine})
+        for each in mine:
+            failed[each.problem["check"]].append(each)
+    return [each for kind, every in failed.items() for each in every if each.measurement["at"] > sound.get(kind, "")]
+
+
+def held(machine: Mapping[str, Any], vm: str) -> list[Held]:
+    """What stands against a machine that was cordoned because of it; empty after it was let in.
+
+    machine: what the record has of it.
+    """
+    decisions = [each for each in machine.get("decisions") or [] if each["what"] in (CORDONED, LET_IN)]
+    if not decisions or decisions[-1]["what"] != CORDONED:
+        return []
+    return standing(machine.get("measurements") or [], vm)
+
+
+def held_in(text: str | None, found: Mapping[str, Measurement]) -> dict[str, list[Held]] | None:
+    """By node, what the record holds against its machine; None if the record cannot be read.
+
+    text: of the record, None if there is none yet. found: what the scheduled check has found of each node.
+    """
+    if text is None:
+        return {}
+    document = object_in(text) or {}
+    if document.get("schema_version") != RECORD_VERSION:
+        return None
+    try:
+        machines = document["machines"]
+        against = {node: _held(machines[node], one) for node, one in found.items() if node in machines}
+    except (KeyError, TypeError, AttributeError):  # somebody may have edited it
+        return None
+    return {node: every for node, every in against.items() if every}
+
+
+def _held(machine: Mapping[str, Any], found: Measurement) -> list[Held]:
+    known = {**machine, "measurements": [*machine["measurements"], found]}
+    return [each for each in held(known, found["identity"]["vm"]) if each.measurement is not found]
