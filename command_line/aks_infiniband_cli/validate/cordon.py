@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from aks_infiniband.diagnosis.holds import CORDONED_BY_VALIDATE
-from aks_infiniband.validation.machines import measurements_in
+from aks_infiniband.validation.machines import CORDONED, LET_IN, measurements_in
 from aks_infiniband.validation.reports import Report
 from lightkube import Client
 from lightkube.resources.core_v1 import Node
@@ -34,7 +34,7 @@ def cordon(client: Client, node: Object, why: str, namespace: str | None) -> Non
     patch = {"metadata": {"annotations": {CORDONED_BY_VALIDATE: why}}, "spec": {"unschedulable": True}}
     client.patch(Node, name_of(node), patch)
     if namespace is not None:
-        records.keep_decision(client, namespace, name_of(node), "cordoned", by=BY, why=why)
+        records.keep_decision(client, namespace, name_of(node), CORDONED, by=BY, why=why)
         records.set_condition(client, node, healthy=False, why=why)
 
 
@@ -49,7 +49,7 @@ def uncordon(client: Client, node: Object, namespace: str | None) -> None:
     mark = {"annotations": {CORDONED_BY_VALIDATE: None}}
     client.patch(Node, name_of(node), {"metadata": mark, "spec": {"unschedulable": None}})
     if namespace is not None:
-        records.keep_decision(client, namespace, name_of(node), "let in", by="validate --uncordon", why="")
+        records.keep_decision(client, namespace, name_of(node), LET_IN, by="validate --uncordon", why="")
         records.set_condition(
             client, node, healthy=None, why="uncordoned by validate --uncordon, and not measured since"
         )

@@ -5,11 +5,12 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from aks_infiniband.handwritten import HandwrittenError
+from aks_infiniband.resources.metadata import labels
 from aks_infiniband.validation import machines
 from aks_infiniband.validation.kept import MACHINES, OtherReleaseError, where
 from aks_infiniband.validation.reports import CONDITION, Report
 from lightkube import Client
-from lightkube.resources.core_v1 import Node
+from lightkube.resources.core_v1 import ConfigMap, Node
 from lightkube.types import PatchType
 
 from aks_infiniband_cli.cluster import NO_ANSWER
@@ -18,17 +19,24 @@ from aks_infiniband_cli.validate.deployed import Object
 from aks_infiniband_cli.validate.keeping import Keeping
 
 _REASONS: Final = {True: "MeasuredSound", None: "NotMeasuredSince"}
+_LIGHT_CHECKS: Final = labels("light-check", "check")
 _MESSAGE_BYTES: Final = 1024
 """Of a condition, as the light check has it."""
 
 
 def read_record(client: Client, namespace: str) -> machines.Record:
-    """What is known of the machines. Raises CommandError for a record that cannot be read, and NO_ANSWER."""
+    """What is known of the machines: the record, and what the light check has found.
+
+    Raises CommandError for a record that cannot be read, and NO_ANSWER.
+    """
     try:
-        return machines.record_in(Keeping(client, namespace, MACHINES).read())
+        record: machines.Record = machines.record_in(Keeping(client, namespace, MACHINES).read())
     except HandwrittenError as error:
         place = f"{where(MACHINES)} of namespace {namespace}"
         raise CommandError(f"{place}, cannot be read: {error.at_its_place()}") from error
+    for found in client.list(ConfigMap, namespace=namespace, labels=dict(_LIGHT_CHECKS)):
+        record = machines.with_light_check(record, found.to_dict())
+    return record
 
 
 def keep_measured(client: Client, namespace: str, report: Report, nodes: Sequence[Object], by: str) -> None:
@@ -38,7 +46,11 @@ def keep_measured(client: Client, namespace: str, report: Report, nodes: Sequenc
     nodes: that were measured. by: the command.
     """
     found = machines.measurements_in(report, by, nodes)
-    _keep(client, namespace, lambda record: machines.with_measurements(record, found))
+    record = _keep(client, namespace, lambda record: machines.with_measurements(record, found))
+    for node in nodes if record is not None else ():
+        known = record.get(str(node["metadata"]["name"]), machines.Machine())
+        if known.measurements and not machines.standing_against(known, node):
+            set_condition(client, node, healthy=True, why=machines.told(known.measurements[-1]))
 
 
 def keep_decision(client: Client, namespace: str, node: str, what: str, *, by: str, why: str) -> None:
@@ -54,7 +66,7 @@ def set_condition(client: Client, node: Object, *, healthy: bool | None, why: st
     """
     conditions: Sequence[Mapping[str, Any]] = (node.get("status") or {}).get("conditions") or []
     before = next((each for each in conditions if each["type"] == CONDITION), {})
-    if healthy is not False and before.get("reason") != machines.FELL_SHORT:
+    if healthy is not False and before.get("reason") not in (machines.FELL_SHORT, _REASONS[None]):
         return
     status = "Unknown" if healthy is None else str(healthy)
     moment = _now().replace("+00:00", "Z")
@@ -77,17 +89,22 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _keep(client: Client, namespace: str, change: Callable[[machines.Record], machines.Record]) -> None:
+def _keep(
+    client: Client, namespace: str, change: Callable[[machines.Record], machines.Record]
+) -> machines.Record | None:
+    """The record as it was written; None if it could not be."""
     keeping = Keeping(client, namespace, MACHINES)
     try:
-        while not _written(keeping, change):
+        while (record := _written(keeping, change)) is None:
             pass
     except (HandwrittenError, *NO_ANSWER) as error:
         note(f"the record of the machines could not be written, so other commands do not know of it: {error}")
+        return None
+    return record
 
 
-def _written(keeping: Keeping, change: Callable[[machines.Record], machines.Record]) -> bool:
-    """Whether the record is written; not where another command wrote it meanwhile."""
+def _written(keeping: Keeping, change: Callable[[machines.Record], machines.Record]) -> machines.Record | None:
+    """The record as it was written; None if another command wrote it meanwhile."""
     found = keeping.read()
     try:
         record = machines.record_in(found)
@@ -96,4 +113,5 @@ def _written(keeping: Keeping, change: Callable[[machines.Record], machines.Reco
     except HandwrittenError as error:
         keeping.set_aside(found, error.at_its_place())
         record = {}
-    return keeping.write(found, machines.contents(change(record)))
+    changed = change(record)
+    return changed if keeping.write(found, machines.contents(changed)) else None

@@ -25,6 +25,7 @@ from aks_infiniband.validation.job_parts import (
     pod_environment,
     podinfo_volume,
 )
+from aks_infiniband.validation.payload.report.standing import RECORD
 from aks_infiniband.validation.pool_expectations import expectations
 from aks_infiniband.validation.program import (
     LIGHT_CHECK,
@@ -62,6 +63,7 @@ _START_SECONDS: Final = 600
 """A run is left out if it could not begin within this time of its schedule."""
 _OTHERS: Final = f".status.conditions.filter(c, c.type != '{CONDITION}')"
 _REPORTS: Final = "/var/lib/aks-infiniband/reports"
+_RECORD: Final = "/var/lib/aks-infiniband/record"
 
 
 def report_name(pool: Pool) -> str:
@@ -175,11 +177,13 @@ def _arguments(pool: Pool, namespace: str) -> list[str]:
 def exporter_spec(pools: Sequence[Pool], registry: Registry) -> dict[str, Any]:
     """DeploymentSpec of the exporter, which reads mounted reports and may do nothing in the cluster or on its node."""
     described = labels(NAME, "exporter")
-    mounts = [{"name": report_name(pool), "mountPath": f"{_REPORTS}/{pool.name}", "readOnly": True} for pool in pools]
+    read = {pool.name: report_name(pool) for pool in pools}
+    mounts = [{"name": name, "mountPath": f"{_REPORTS}/{pool}", "readOnly": True} for pool, name in read.items()]
+    mounts.append({"name": RECORD, "mountPath": f"{_RECORD}/{RECORD}", "readOnly": True})
     serving = {
         **container("exporter", registry.image(VALIDATION_IMAGE)),
         "command": ["python3", "-m", f"{PACKAGE}.{LIGHT_CHECK}.exporter"],
-        "args": ["--reports", _REPORTS, "--port", str(PORT)],
+        "args": ["--reports", _REPORTS, "--record", _RECORD, "--port", str(PORT)],
         "env": PYTHON_ENVIRONMENT,
         "ports": [{"name": "metrics", "containerPort": PORT}],
         "readinessProbe": {"httpGet": {"path": "/metrics", "port": "metrics"}},
@@ -192,7 +196,8 @@ def exporter_spec(pools: Sequence[Pool], registry: Registry) -> dict[str, Any]:
         "containers": [serving],
         "volumes": [
             _program_volume(),
-            *({"name": report_name(pool), "configMap": {"name": report_name(pool)}} for pool in pools),
+            *({"name": name, "configMap": {"name": name}} for name in read.values()),
+            {"name": RECORD, "configMap": {"name": RECORD, "optional": True}},  # the first command that measures makes it
         ],
         **({"imagePullSecrets": registry.pull_secrets()} if registry.pull_secret else {}),
     }
@@ -205,7 +210,7 @@ def exporter_spec(pools: Sequence[Pool], registry: Registry) -> dict[str, Any]:
 
 def rules(pools: Sequence[Pool], namespace: str) -> dict[str | None, list[Any]]:
     """The account's rules by namespace, None for the whole cluster: it reads nodes, patches their status, creates
-    Events of them, and reads and patches its own ConfigMaps.
+    Events of them, reads and patches its own ConfigMaps, and reads the record of machines.
     """
 
     def rule(resource: str, *verbs: str, **more: Any) -> Any:
@@ -214,7 +219,10 @@ def rules(pools: Sequence[Pool], namespace: str) -> dict[str | None, list[Any]]:
     own = [board for pool in pools for board in boards(pool)]
     found = {
         None: [rule("nodes", "get", "list"), rule("nodes/status", "patch")],
-        namespace: [rule("configmaps", "get", "patch", resource_names=own)],
+        namespace: [
+            rule("configmaps", "get", "patch", resource_names=own),
+            rule("configmaps", "get", resource_names=[RECORD]),
+        ],
     }
     found.setdefault(EVENTS_OF_NODES, []).append(rule("events", "create"))
     return found

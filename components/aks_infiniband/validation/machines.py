@@ -23,7 +23,7 @@ from aks_infiniband.validation.payload.talk.config_maps import packed, texts_of
 
 __all__ = ["ACCEPTANCE", "CORDONED", "FELL_SHORT", "LET_IN", "LIGHT_CHECK"]
 
-_MEASUREMENTS, _DECISIONS = 4, 6
+_MEASUREMENTS, _DECISIONS = 4, 12
 """The most that is kept of each machine: the newest."""
 _MACHINES: Final = 1000
 ACCEPTANCE: Final = "pulumi up"
@@ -93,7 +93,7 @@ class Measurement(Form):
 
 
 class Decision(Form):
-    """What was decided of a machine: cordoned, let in."""
+    """What was decided of a machine, such as cordoned or let in."""
 
     at: _Text
     by: _Text
@@ -252,9 +252,10 @@ def current(known: Machine, node: Mapping[str, Any]) -> Measurement | None:
     return next((one for one in reversed(told) if not against or one.at in against), None)
 
 
-def held_against(known: Machine, node: Mapping[str, Any]) -> list[str]:
-    """What is held against a node's machine, in a line each: it was cordoned because of it, and not let in since."""
-    return [each.told() for each in standing.held(known.model_dump(), identity_of(node).vm)]
+def standing_against(known: Machine, node: Mapping[str, Any]) -> list[str]:
+    """What stands against a node's machine, in a line each: a check that failed, and did not pass since."""
+    measurements = [one.model_dump() for one in known.measurements]
+    return [each.told() for each in standing.standing(measurements, identity_of(node).vm)]
 
 
 def told(measurement: Measurement) -> str:

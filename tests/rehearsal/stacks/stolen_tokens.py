@@ -124,6 +124,11 @@ _EVERYBODY: Final = (
         "cannot patch",
     ),
     Try(
+        "change the record of machines",
+        _any(lambda thief: thief.patch(ConfigMap, "machines", {"data": {"x": "y"}}, namespace=SYSTEM_NAMESPACE)),
+        "cannot patch",
+    ),
+    Try(
         "get a token of another account",
         _any(lambda thief: _token(thief, "default", None)),
         "cannot create",

@@ -2,10 +2,14 @@
 that looks at idle nodes. The tests follow one another.
 """
 
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import pytest
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
+from aks_infiniband.validation import machines
+from aks_infiniband.validation.payload.say.checks import make_check
+from aks_infiniband_cli.validate import records
 from lightkube import Client, codecs
 from lightkube.resources.core_v1 import Pod
 
@@ -132,6 +136,46 @@ def test_nodes_whose_hcas_are_shared_are_measured_while_nobody_shares_them(stack
     report = checked(stack, "own", "idle")
     states = report["nodes"].values()
     assert [(state["healthy"], sorted(state["bandwidth"])) for state in states] == [(True, ["mlx5_0"])] * 2
+
+
+def _measured(node: Any, check: str, verdict: str) -> Any:
+    """What a command has measured of a node."""
+    found = make_check(check, verdict, expected="more", measured="less", node=node["metadata"]["name"])
+    name, nodes = "own", {node["metadata"]["name"]: {}}
+    finished = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"pool": name, "finished": finished, "checks": [found], "rdma": [], "nodes": nodes}
+
+
+def test_the_check_and_the_commands_hear_each_other(stack: Stack, brought_up: Outcome) -> None:
+    """A node that a command has cordoned stays unhealthy until what it fell short of was measured again, by either."""
+    client, namespace = stack.cluster(), SYSTEM_NAMESPACE
+    node, other = stack.nodes(agentpool="own")
+    name = node["metadata"]["name"]
+    for check in ("rdma-write-bandwidth", "gpu-rate"):
+        records.keep_measured(client, namespace, _measured(node, check, "fail"), [node], "validate")
+    records.keep_decision(client, namespace, name, machines.CORDONED, by="validate --cordon", why="slow")
+    report = checked(stack, "own", "heard")
+    status, reason, message = condition(stack, name)
+    assert (status, reason) == ("False", machines.FELL_SHORT)
+    assert "gpu-rate: less, expected more; it was cordoned for that" in message
+    assert "rdma-write-bandwidth" not in message, "this check has measured that, and it was well"
+    assert condition(stack, other["metadata"]["name"])[0] == "True"
+    assert report["nodes"][name]["measurement"]["verdict"] == "pass"
+
+    record = records.read_record(client, namespace)
+    assert [one.by for one in record[name].measurements] == ["validate", "validate", machines.LIGHT_CHECK]
+    newest = machines.current(record[name], node)
+    assert newest is not None
+    assert [problem.check for problem in newest.problems] == ["gpu-rate"]
+
+    records.keep_measured(client, namespace, _measured(node, "rdma-write-bandwidth", "pass"), [node], "validate")
+    assert condition(stack, name)[0] == "False"
+    for check in ("rdma-write-bandwidth", "gpu-rate"):
+        (now,) = [each for each in stack.nodes() if each["metadata"]["name"] == name]
+        records.keep_measured(client, namespace, _measured(now, check, "pass"), [now], "validate")
+    assert condition(stack, name)[:2] == ("True", "MeasuredSound")
+    checked(stack, "own", "after")
+    assert condition(stack, name)[:2] == ("True", "LightCheckPassed")
 
 
 @pytest.fixture(scope="module")

@@ -192,6 +192,7 @@ def test_every_command_says_the_same_of_a_machine_that_fell_short(stack: Stack, 
     validate(stack, "--uncordon", code=0)
     assert condition(stack, slow)[0] == "Unknown"
     validate(stack, code=0)
+    assert condition(stack, slow)[0] == "True"
     assert "pass: nothing falls short; let in on" in said(stack, "report", "--out", str(tmp_path), code=0)
 
 

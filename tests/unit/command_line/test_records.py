@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 from aks_infiniband.validation import machines
 from aks_infiniband.validation.kept import MACHINES
+from aks_infiniband.validation.payload.light_check.state import KEY
+from aks_infiniband.validation.payload.report.standing import UNKNOWN
+from aks_infiniband.validation.payload.say.checks import fails, passes
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.validate import records
 from httpx2 import Request, Response
@@ -29,11 +32,16 @@ class Cluster:
         self.conflicts, self.forbidden = conflicts, forbidden
         self.patches: list[Any] = []
         self.asides: dict[str, Any] = {}
+        self.light_checks: list[Any] = []
 
     def get(self, _: Any, name: str, **__: Any) -> Any:
         if self.kept is None:
             raise refused(404)
         return SimpleNamespace(to_dict=lambda: self.kept)
+
+    def list(self, _: Any, *, labels: dict[str, str], **__: Any) -> Any:
+        assert labels["app.kubernetes.io/name"] == "light-check"
+        return [SimpleNamespace(to_dict=lambda found=found: found) for found in self.light_checks]
 
     def create(self, item: ConfigMap) -> None:
         assert item.metadata
@@ -106,3 +114,52 @@ def test_the_condition_of_the_light_check_is_only_taken_back_where_this_has_set_
     records.set_condition(cluster, sick, healthy=None, why="let in")
     (said,) = cluster.patches[0]["status"]["conditions"]
     assert (said["status"], said["message"]) == ("Unknown", "let in")
+
+
+def says(*checks: Any, finished: str) -> Any:
+    """What a command has measured of node a."""
+    return {**report(314.0, *checks), "finished": finished, "nodes": {"a": {}}}
+
+
+SLOW = fails("rdma-write-bandwidth", ">= 380", 314.0, "slow", node="a", device="mlx5_0")
+HOT = fails("gpu-rate", "680", 309.0, "slow", node="a", device="GPU 3")
+WELL = passes("rdma-write-bandwidth", ">= 380", 390.0)
+
+
+@pytest.mark.parametrize(
+    ("reason", "first", "status"),
+    [
+        ("FellShort", [SLOW], "True"),
+        ("NotMeasuredSince", [SLOW], "True"),
+        ("FellShort", [SLOW, HOT], None),
+        ("HcaState", [SLOW], None),
+    ],
+    ids=["measured sound", "and let in before", "the GPU was not measured again", "the light check's own word"],
+)
+def test_a_false_condition_that_a_command_has_set_ends_with_a_measurement_that_passes(
+    reason: str, first: list[Any], status: str | None
+) -> None:
+    cluster: Any = Cluster()
+    sick = node("a")
+    sick["status"]["conditions"].append({"type": "InfiniBandHealthy", "status": "False", "reason": reason})
+    records.keep_measured(cluster, "system", says(*first, finished="2026-11-22T10:00:00+00:00"), [sick], "validate")
+    assert cluster.patches == []
+    records.keep_measured(cluster, "system", says(WELL, finished="2026-11-22T11:00:00+00:00"), [sick], "replace")
+    found = [said["status"] for patch in cluster.patches for said in patch["status"]["conditions"]]
+    assert found == ([status] if status else [])
+
+
+def test_what_the_light_check_has_found_is_known_of_a_machine() -> None:
+    cluster: Any = Cluster()
+    records.keep_measured(cluster, "system", says(SLOW, finished="2026-11-22T10:00:00+00:00"), [node("a")], "validate")
+    found = {"at": "2026-11-23T10:00:00+00:00", "by": "light check", "pool": "nd", "verdict": "pass"}
+    found |= {"identity": dict(UNKNOWN), "problems": [], "sound": {"hca-state": "t"}, "values": []}
+    state = {"checked": 1, "healthy": True, "reason": "", "message": "", "links": {}, "counters": {}, "errors": {}}
+    of_nodes = {"a": {**state, "bandwidth": {}, "measurement": found}, "b": {**state, "bandwidth": {}}}
+    cluster.light_checks = [{"data": {KEY: json.dumps({"schema_version": 1, "nodes": of_nodes})}}]
+    record = records.read_record(cluster, "system")
+    assert [one.by for one in record["a"].measurements] == ["validate", "light check"]
+    assert list(record) == ["a"], "a report of an older release tells nothing of b"
+    counts = machines.current(record["a"], node("a"))
+    assert counts is not None
+    assert counts.by == "validate", "the light check did not make the check that failed"

@@ -77,7 +77,7 @@ def test_the_account_reads_nodes_patches_their_status_and_creates_events_and_no_
     }
     assert found == {
         None: {("nodes", "get", "list"), ("nodes/status", "patch")},
-        "ns": {("configmaps", "get", "patch", "ndh100-light-check")},
+        "ns": {("configmaps", "get", "patch", "ndh100-light-check"), ("configmaps", "get", "machines")},
         "default": {("events", "create")},
     }
 
@@ -123,6 +123,9 @@ def test_the_exporter_has_no_account_no_privileges_and_every_pools_report() -> N
     assert container["securityContext"] == UNPRIVILEGED
     mounted = {mount["mountPath"] for mount in container["volumeMounts"]}
     assert mounted >= {f"/var/lib/aks-infiniband/reports/{name}" for name in ("ndh100", "hb")}
+    assert "/var/lib/aks-infiniband/record/machines" in mounted
+    (record,) = [volume["configMap"] for volume in spec["volumes"] if volume["name"] == "machines"]
+    assert record == {"name": "machines", "optional": True}, "no command may have measured yet"
 
 
 def test_the_check_begins_when_every_pool_is_validated_and_is_left_out_unless_asked_for(deploy: Deploy) -> None:
@@ -144,4 +147,4 @@ def test_a_large_pool_has_a_config_map_for_each_sixteen_pods_and_the_account_may
     assert {held.name for held in found} <= cron_job.dependencies, "or a run begins that has nowhere to write"
     roles = [role for role in made.all(f"{RBAC}Role") if "light-check" in role.name]
     allowed = [rule for role in roles for rule in role.inputs["rules"] if rule["resources"] == ["configmaps"]]
-    assert [rule["resourceNames"] for rule in allowed] == [names]
+    assert [rule["resourceNames"] for rule in allowed] == [names, ["machines"]]

@@ -235,18 +235,43 @@ def test_every_metric_is_in_prometheus_text_format_and_its_samples_stand_togethe
     } <= set(lines)
 
 
+def test_the_metrics_hear_what_a_command_has_measured_at_once() -> None:
+    """A cordoned node is not idle for the check, so its own last word would stay what it was."""
+    well = report("a")
+    well["nodes"]["n0"] = state(BETWEEN, now=7, bandwidth={"mlx5_0": 392.0})
+    well["members"]["names"] = ["n0", "n1"]
+    prefix = "aks_infiniband_light_check_"
+    measured = prefix + 'machine_measured_timestamp_seconds{pool="a",node="%s",by="%s",verdict="%s"}'
+    lines = exporter.exposition([well]).splitlines()  # type: ignore[list-item]
+    assert prefix + 'node_healthy{pool="a",node="n0"} 1' in lines
+    assert measured % ("n0", "light check", "pass") + " 7.0" in lines
+    lines = exporter.exposition([well], record(SLOW)).splitlines()  # type: ignore[list-item]
+    assert prefix + 'node_healthy{pool="a",node="n0"} 0' in lines
+    assert measured % ("n0", "validate", "fail") + " 1795341600.0" in lines
+    never_idle = record(SLOW).replace('"n0"', '"n1"')
+    assert prefix + 'node_healthy{pool="a",node="n1"} 0' in exporter.exposition([well], never_idle)  # type: ignore[list-item]
+    gone = record(SLOW).replace('"n0"', '"n9"')
+    assert exporter.exposition([well], gone) == exporter.exposition([well])  # type: ignore[list-item]
+    assert exporter.exposition([well], "{").count("node_healthy{") == 1, "what cannot be read takes no metric away"
+
+
 def test_the_exporter_serves_the_mounted_reports_and_leaves_out_one_that_is_not_there_yet(tmp_path: Path) -> None:
     for name in ("a", "b", "broken"):
         (tmp_path / name).mkdir()
     (tmp_path / "a" / KEY).write_bytes(gzip.compress(json.dumps(report("a")).encode()))
     (tmp_path / "broken" / KEY).write_bytes(b"{}")
-    serving = exporter.server(tmp_path, ("127.0.0.1", 0))
+    kept = tmp_path / "record" / "machines" / "machines.json.gz"
+    kept.parent.mkdir(parents=True)
+    serving = exporter.server(tmp_path, tmp_path / "record", ("127.0.0.1", 0))
     threading.Thread(target=serving.serve_forever, args=(0.01,), daemon=True).start()
     try:
         address = f"http://127.0.0.1:{serving.server_port}"
         with urllib.request.urlopen(f"{address}/metrics") as answer:
             assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
             assert answer.read().decode() == exporter.exposition([report("a")])  # type: ignore[list-item]
+        kept.write_bytes(gzip.compress(record(SLOW).encode()))
+        with urllib.request.urlopen(f"{address}/metrics") as answer:
+            assert answer.read().decode() == exporter.exposition([report("a")], record(SLOW))  # type: ignore[list-item]
         with pytest.raises(urllib.error.HTTPError, match="404"):
             urllib.request.urlopen(f"{address}/else")
     finally:

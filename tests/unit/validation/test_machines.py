@@ -79,15 +79,36 @@ def test_a_node_that_is_newer_than_the_stacks_report_was_not_measured_by_it() ->
 
 def test_what_is_kept_of_a_machine_and_of_all_is_bounded() -> None:
     record: dict[str, Machine] = {}
-    for number in range(9):
-        again = machines.measurements_in(made(SLOW, finished=f"2026-11-2{number}T10:00:00+00:00"), "validate")
+    for number in range(15):
+        again = machines.measurements_in(made(SLOW, finished=f"2026-11-{10 + number}T10:00:00+00:00"), "validate")
         record = machines.with_decision(
             machines.with_measurements(record, again), "b", Decision(at=str(number), by="", what="", why="")
         )
-    assert [one.at[8:10] for one in record["b"].measurements] == ["25", "26", "27", "28"]
-    assert [one.at for one in record["b"].decisions] == ["3", "4", "5", "6", "7", "8"]
+    assert [one.at[8:10] for one in record["b"].measurements] == ["21", "22", "23", "24"]
+    assert [one.at for one in record["b"].decisions] == [str(number) for number in range(3, 15)]
     many = [{**SLOW, "device": f"mlx5_{number}"} for number in range(99)]
     assert len(recorded(*many)["b"].measurements[0].problems) == 12
+
+
+def test_a_check_that_failed_stands_until_the_same_check_was_made_without_failing() -> None:
+    hot = {**SLOW, "check": "gpu-rate", "device": "GPU 3"}
+    well = {**SLOW, "verdict": "pass", "node": None}
+
+    def after(*runs: Any) -> list[str]:
+        record: dict[str, Machine] = {}
+        for number, checks in enumerate(runs):
+            one = made(*checks, finished=f"2026-11-{10 + number}T10:00:00+00:00")
+            record = machines.with_measurements(record, machines.measurements_in(one, "validate", [node()]))
+        known = machines.known(node(), record, None)
+        newest = machines.current(known, node())
+        assert newest is not None
+        return [newest.at[8:10], *(line.split(": ")[1] for line in machines.standing_against(known, node()))]
+
+    assert after([SLOW], [well]) == ["11"]
+    assert after([SLOW, hot], [well]) == ["10", "gpu-rate (GPU 3)"]
+    assert after([SLOW], [{**well, "verdict": "not measured"}]) == ["10", "rdma-write-bandwidth (mlx5_3)"]
+    assert after([hot], *[[well]] * 6) == ["10", "gpu-rate (GPU 3)"], "it is not pushed out by those that do not make it"
+    assert after([SLOW], [{**SLOW, "node": None}]) == ["10", "rdma-write-bandwidth (mlx5_3)"], "names nobody"
 
 
 def test_a_fleet_fits_into_its_config_map_and_keeps_what_was_touched_last() -> None:

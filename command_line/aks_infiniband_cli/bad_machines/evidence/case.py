@@ -9,8 +9,18 @@ from aks_infiniband.diagnosis.repairs import SOURCE as AUTO_REPAIR
 from aks_infiniband.facts.azure_names import SIZE_LABEL
 from aks_infiniband.facts.guest_health import API_VERSION, category_of
 from aks_infiniband.facts.node_images import VERSION_LABEL
-from aks_infiniband.validation.machines import FELL_SHORT, Machine, Measurement, current, doubt, teller_of, told
-from aks_infiniband.validation.reports import CONDITION, LIGHT_CHECK
+from aks_infiniband.validation.machines import (
+    FELL_SHORT,
+    LIGHT_CHECK,
+    Machine,
+    Measurement,
+    current,
+    doubt,
+    teller_of,
+    told,
+)
+from aks_infiniband.validation.reports import CONDITION
+from aks_infiniband.validation.reports import LIGHT_CHECK as EVENT_SOURCE
 
 from aks_infiniband_cli.bad_machines.evidence.dcgm import opinion
 from aks_infiniband_cli.validate.deployed import Object
@@ -18,7 +28,7 @@ from aks_infiniband_cli.validate.deployed import Object
 _PROVIDER: Final = "azure://"
 _RESOURCE: Final = re.compile(r"/subscriptions/([^/]+)/")
 """How the ID of a machine of Azure begins."""
-_SOURCES: Final = ("kubelet", AUTO_REPAIR, LIGHT_CHECK, "node-problem-detector")
+_SOURCES: Final = ("kubelet", AUTO_REPAIR, EVENT_SOURCE, "node-problem-detector")
 """Sources of events about a node's health, beside Azure's scheduled events, whose reasons end in Scheduled."""
 _VERSIONS: Final = ("kernelVersion", "osImage", "kubeletVersion", "containerRuntimeVersion", "architecture")
 
@@ -104,12 +114,15 @@ def problems_of(case: Mapping[str, Any]) -> list[str]:
     """In a line each: what is wrong with the machine."""
     lines = [f"{each['check']}{_at(each)}: {each['measured']}, expected {each['expected']}" for each in case["checks"]]
     unhealthy = [each for each in case["conditions"] if each["type"] == CONDITION and each["status"] == "False"]
-    measured = bool(case["checks"])  # what a command has found stands in the condition too
-    lines += [
-        f"{teller_of(each)}: {each['message']}" for each in unhealthy if not (measured and each["reason"] == FELL_SHORT)
-    ]
+    lines += [f"{teller_of(each)}: {each['message']}" for each in unhealthy if not _stands_above(each, case)]
     lines += opinion.problems(case["dcgm"])
     return lines + [f"{each['time']} {each['line']}" for each in case["kernel"] if "Xid" in each["line"]]
+
+
+def _stands_above(condition: Mapping[str, Any], case: Mapping[str, Any]) -> bool:
+    """True if the condition repeats what the measurement that counts has found."""
+    heard = condition["reason"] == FELL_SHORT or case["measured_by"] == LIGHT_CHECK
+    return bool(case["checks"]) and heard
 
 
 def _at(check: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 from aks_infiniband.handwritten import HandwrittenError
 from aks_infiniband.handwritten.form import Form, formed
 from aks_infiniband.validation.kept import MOST_BYTES, REPLACED, OtherReleaseError, document_in, where
+from aks_infiniband.validation.machines import LET_IN
 from aks_infiniband.validation.reports import EVENTS_OF_NODES
 from lightkube import Client
 from lightkube.resources.core_v1 import Event
@@ -18,6 +19,7 @@ from lightkube.resources.core_v1 import Event
 from aks_infiniband_cli.bad_machines.replace.case import Case, Line, case_of, document_of
 from aks_infiniband_cli.console import CommandError, note
 from aks_infiniband_cli.validate.keeping import Keeping
+from aks_infiniband_cli.validate.records import keep_decision
 
 SOURCE: Final = "aks-infiniband-replace"
 _NOTE_BYTES: Final = 1024
@@ -90,7 +92,8 @@ class History:
     """The history of one cluster. Methods raise NO_ANSWER, and CommandError where another command took a case over."""
 
     def __init__(self, client: Client, namespace: str) -> None:
-        self._client, self._keeping = client, Keeping(client, namespace, REPLACED)
+        self._client, self._namespace = client, namespace
+        self._keeping = Keeping(client, namespace, REPLACED)
         self._runner = secrets.token_hex(4)
 
     def cases(self) -> list[Case]:
@@ -123,7 +126,8 @@ class History:
         return self._own(self.cases(), case)
 
     def write(self, case: Case, step: str = "", what: str = "", *, about: str = "") -> None:
-        """Keep a case; with a step, also as a line of its history and as an Event of a node.
+        """Keep a case; with a step, also as a line of its history and as an Event of a node. A step that decides goes
+        into the record of machines too.
 
         about: the node; else the one that the case is about.
         """
@@ -137,6 +141,8 @@ class History:
         self._change(changed)
         if step:
             self._tell(about or case.subject, step, what)
+        if decision := _DECIDES.get(step):
+            keep_decision(self._client, self._namespace, case.subject, decision, by="replace", why=what)
 
     def stop(self) -> list[Case]:
         """Stop all that is not over; whoever works on one ends at its next look. Returns them."""
@@ -191,4 +197,13 @@ class History:
         self._client.create(cast("Event", Event.from_dict(event)))
 
 
+_DECIDES: Final = {
+    "Quarantined": "quarantined",
+    "Restarted": "restarted",
+    "Redeployed": "redeployed",
+    "Deleted": "given up",
+    "LetIn": LET_IN,
+    "Ended": "kept in quarantine",
+}
+"""What is decided of a machine, by step."""
 _WARNINGS: Final = ("Quarantined", "Bad", "Deleted", "Ended", "Waits")

@@ -5,7 +5,8 @@ from dataclasses import asdict, replace
 from typing import Any, cast
 
 import pytest
-from aks_infiniband.validation.kept import REPLACED
+from aks_infiniband.validation.kept import MACHINES, REPLACED
+from aks_infiniband.validation.machines import record_in
 from aks_infiniband_cli.bad_machines.replace.case import Case, Line
 from aks_infiniband_cli.bad_machines.replace.history import History, read_in, tell_once
 from aks_infiniband_cli.console import CommandError
@@ -15,22 +16,24 @@ from lightkube.resources.core_v1 import ConfigMap
 
 
 class Cluster:
-    """Keeps one ConfigMap as an API server does: who writes on an older version gets a conflict."""
+    """Keeps ConfigMaps as an API server does: who writes on an older version gets a conflict."""
 
     def __init__(self) -> None:
         self.kept: dict[str, Any] = {}
+        self.record: dict[str, Any] = {}
         self.asides: dict[str, Any] = {}
         self.events: list[str] = []
 
-    def get(self, *_: Any, **__: Any) -> ConfigMap:
-        if not self.kept:
+    def get(self, _: Any, name: str, **__: Any) -> ConfigMap:
+        found = self.record if name == MACHINES.name else self.kept
+        if not found:
             raise refused(404)
-        return cast("ConfigMap", ConfigMap.from_dict(self.kept))
+        return cast("ConfigMap", ConfigMap.from_dict(found))
 
     def create(self, found: Any) -> None:
         if found.kind == "Event":
             self.events.append(found.reason)
-        elif found.metadata.name != REPLACED.name:
+        elif found.metadata.name not in (REPLACED.name, MACHINES.name):
             if found.metadata.name in self.asides:
                 raise refused(409)
             self.asides[found.metadata.name] = found.to_dict()
@@ -38,14 +41,20 @@ class Cluster:
             self._keep(found)
 
     def replace(self, found: Any) -> None:
-        if found.metadata.resourceVersion != self.kept["metadata"]["resourceVersion"]:
+        before = self.record if found.metadata.name == MACHINES.name else self.kept
+        if found.metadata.resourceVersion != before["metadata"]["resourceVersion"]:
             raise refused(409)
         self._keep(found)
 
     def _keep(self, found: Any) -> None:
-        version = int((self.kept.get("metadata") or {}).get("resourceVersion", 0)) + 1
-        self.kept = found.to_dict()
-        self.kept["metadata"]["resourceVersion"] = str(version)
+        is_record = found.metadata.name == MACHINES.name
+        before, after = self.record if is_record else self.kept, found.to_dict()
+        version = int((before.get("metadata") or {}).get("resourceVersion", 0)) + 1
+        after["metadata"]["resourceVersion"] = str(version)
+        if is_record:
+            self.record = after
+        else:
+            self.kept = after
 
 
 def refused(code: int) -> ApiError:
@@ -63,6 +72,19 @@ def test_whoever_works_on_a_case_keeps_the_line_of_who_has_stopped_it() -> None:
     (kept,) = stopping.cases()
     assert [line.step for line in kept.lines] == ["Quarantined", "Stopped", "Emptied"]
     assert (kept.stopped, case.stopped) == (True, True)
+
+
+def test_what_a_case_decides_of_a_machine_stands_in_the_record_too() -> None:
+    cluster = Cluster()
+    history, case = History(cast("Client", cluster), "ns"), replace(ONE)
+    history.take_over(case)
+    for step in ("Quarantined", "Emptied", "Bad", "Deleted"):
+        history.write(case, step, "slow")
+    case.new = "b"
+    history.write(case, "LetIn", "the new machine is sound")
+    record = record_in(cluster.record)
+    assert [(one.by, one.what) for one in record["a"].decisions] == [("replace", "quarantined"), ("replace", "given up")]
+    assert [(one.what, one.why) for one in record["b"].decisions] == [("let in", "the new machine is sound")]
 
 
 ONE = Case(id="i", node="a", pool="hb", resource="/x", agent_pool="hb", begun="2026-11-25T10:00:00+00:00", why="w")

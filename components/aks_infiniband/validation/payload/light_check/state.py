@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypedDict
 
 from ..look.counters import Counters
 from ..look.node import Facts
-from ..report.standing import FELL_SHORT, Held, Identity, Measurement, Problem, Run, measurement_of
+from ..report.standing import FELL_SHORT, Held, Identity, Measurement, Run, is_measurement, measurement_of
 from ..say.checks import BETWEEN_MACHINES, Check, severity
 from ..say.figures import Figure
 from ..say.lines import lines_of
@@ -114,29 +114,13 @@ def is_state(found: object) -> bool:
     tables = (found["bandwidth"], *_values(found["counters"]), *_values(found["errors"]))
     return (
         isinstance(found["healthy"], bool)
-        and _is_measurement(found.get("measurement"))
+        and ("measurement" not in found or is_measurement(found["measurement"]))
         and all(isinstance(text, str) for text in texts)
         and isinstance(links, dict)
         and all(isinstance(link, dict) and set(Link.__required_keys__) <= set(link) for link in links.values())
         and all(isinstance(table, dict) and all(map(_is_number, table.values())) for table in tables)
         and all(_is_number(link["rate_gbps"]) or link["rate_gbps"] is None for link in links.values())
         and _is_number(found["checked"])
-    )
-
-
-def _is_measurement(found: object) -> bool:
-    """Whether this is a measurement, as far as this room reads it; the state of an older release has none."""
-    if found is None:
-        return True
-    if not isinstance(found, dict) or not set(Measurement.__required_keys__) <= set(found):
-        return False
-    identity, sound, problems = found["identity"], found["sound"], found["problems"]
-    return (
-        all(isinstance(table, dict) and all(isinstance(text, str) for text in table.values()) for table in (identity, sound))
-        and set(Identity.__required_keys__) <= set(identity)
-        and isinstance(found["at"], str)
-        and isinstance(problems, list)
-        and all(isinstance(each, dict) and set(Problem.__required_keys__) <= set(each) for each in problems)
     )
 
 

@@ -6,6 +6,7 @@ The commands and the scheduled check make it here, so that it reads alike whoeve
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from statistics import median
 from typing import Any, NamedTuple, TypedDict
 
@@ -209,24 +210,88 @@ def held(machine: Mapping[str, Any], vm: str) -> list[Held]:
     return standing(machine.get("measurements") or [], vm)
 
 
-def held_in(text: str | None, found: Mapping[str, Measurement]) -> dict[str, list[Held]] | None:
+Found = Mapping[str, "Measurement | None"]
+"""By node, what the scheduled check has found of its machine, if anything."""
+
+
+def held_in(text: str | None, found: Found) -> dict[str, list[Held]] | None:
     """By node, what the record holds against its machine; None if the record cannot be read.
 
-    text: of the record, None if there is none yet. found: what the scheduled check has found of each node.
+    text: of the record, None if there is none yet.
     """
-    if text is None:
-        return {}
-    document = object_in(text) or {}
-    if document.get("schema_version") != RECORD_VERSION:
+    known = known_in(text, found)
+    if known is None:
         return None
+    held_: dict[str, list[Held]] = {}
+    for node, machine in known.items():
+        own = found.get(node)
+        against = [each for each in held(machine, own["identity"]["vm"] if own else "") if each.measurement is not own]
+        if against:
+            held_[node] = against
+    return held_
+
+
+def newest_in(text: str | None, found: Found) -> dict[str, Mapping[str, Any]]:
+    """By node, the newest measurement that says something of its machine, whoever measured."""
+    known = known_in(text, found) or known_in(None, found) or {}
+    newest = {}
+    for node, machine in known.items():
+        own = found.get(node)
+        said = [one for one in machine["measurements"] if one["verdict"] != "not measured"]
+        same = [one for one in said if not own or one["identity"]["vm"] in ("", own["identity"]["vm"])]
+        if same:
+            newest[node] = max(same, key=lambda one: str(one["at"]))
+    return newest
+
+
+def known_in(text: str | None, found: Found) -> dict[str, dict[str, Any]] | None:
+    """By node, what the record has of its machine, with what the check has found; None if it cannot be read."""
+    document = {"schema_version": RECORD_VERSION, "machines": {}} if text is None else object_in(text) or {}
+    if document.get("schema_version") != RECORD_VERSION or not isinstance(document.get("machines"), dict):
+        return None
+    known = {}
+    for node, own in found.items():
+        machine = document["machines"].get(node, {})
+        if not _is_machine(machine):  # somebody may have edited it
+            return None
+        measurements = [*(machine.get("measurements") or []), *([own] if own else [])]
+        known[node] = {"measurements": measurements, "decisions": machine.get("decisions") or []}
+    return known
+
+
+def _is_machine(found: object) -> bool:
+    """Whether this is what the record has of a machine, as far as it is read here."""
+    if not isinstance(found, dict):
+        return False
+    measurements, decisions = found.get("measurements") or [], found.get("decisions") or []
+    return (
+        isinstance(measurements, list)
+        and isinstance(decisions, list)
+        and all(isinstance(each, dict) and isinstance(each.get("what"), str) for each in decisions)
+        and all(map(is_measurement, measurements))
+    )
+
+
+def is_measurement(found: object) -> bool:
+    """Whether this is a measurement, as far as it is read here."""
+    if not isinstance(found, dict) or not _READ <= set(found):
+        return False
+    identity, sound, problems = found["identity"], found.get("sound") or {}, found["problems"]
+    return (
+        all(isinstance(table, dict) and all(isinstance(text, str) for text in table.values()) for table in (identity, sound))
+        and isinstance(identity.get("vm"), str)
+        and all(isinstance(found[key], str) for key in ("at", "by", "verdict"))
+        and _is_moment(found["at"])
+        and isinstance(problems, list)
+        and all(isinstance(each, dict) and set(Problem.__required_keys__) <= set(each) for each in problems)
+    )
+
+
+_READ = {"at", "by", "verdict", "identity", "problems"}
+
+
+def _is_moment(text: str) -> bool:
     try:
-        machines = document["machines"]
-        against = {node: _held(machines[node], one) for node, one in found.items() if node in machines}
-    except (KeyError, TypeError, AttributeError):  # somebody may have edited it
-        return None
-    return {node: every for node, every in against.items() if every}
-
-
-def _held(machine: Mapping[str, Any], found: Measurement) -> list[Held]:
-    known = {**machine, "measurements": [*machine["measurements"], found]}
-    return [each for each in held(known, found["identity"]["vm"]) if each.measurement is not found]
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False
