@@ -25,7 +25,7 @@ _MESSAGE_BYTES: Final = 1024
 
 
 def read_record(client: Client, namespace: str) -> machines.Record:
-    """What is known of the machines: the record, and what the light check has found.
+    """The record of the machines, with the findings of the light check.
 
     Raises CommandError for a record that cannot be read, and NO_ANSWER.
     """
@@ -46,8 +46,8 @@ def keep_measured(client: Client, namespace: str, report: Report, nodes: Sequenc
     nodes: that were measured. by: the command.
     """
     found = machines.measurements_in(report, by, nodes)
-    record = _keep(client, namespace, lambda record: machines.with_measurements(record, found))
-    for node in nodes if record is not None else ():
+    record = _keep(client, namespace, lambda record: machines.with_measurements(record, found)) or {}
+    for node in nodes:
         known = record.get(str(node["metadata"]["name"]), machines.Machine())
         if known.measurements and not machines.standing_against(known, node):
             set_condition(client, node, healthy=True, why=machines.told(known.measurements[-1]))

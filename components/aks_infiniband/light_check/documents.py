@@ -25,7 +25,7 @@ from aks_infiniband.validation.job_parts import (
     pod_environment,
     podinfo_volume,
 )
-from aks_infiniband.validation.payload.report.standing import RECORD
+from aks_infiniband.validation.kept import MACHINES
 from aks_infiniband.validation.pool_expectations import expectations
 from aks_infiniband.validation.program import (
     LIGHT_CHECK,
@@ -179,7 +179,7 @@ def exporter_spec(pools: Sequence[Pool], registry: Registry) -> dict[str, Any]:
     described = labels(NAME, "exporter")
     read = {pool.name: report_name(pool) for pool in pools}
     mounts = [{"name": name, "mountPath": f"{_REPORTS}/{pool}", "readOnly": True} for pool, name in read.items()]
-    mounts.append({"name": RECORD, "mountPath": f"{_RECORD}/{RECORD}", "readOnly": True})
+    mounts.append({"name": MACHINES.name, "mountPath": f"{_RECORD}/{MACHINES.name}", "readOnly": True})
     serving = {
         **container("exporter", registry.image(VALIDATION_IMAGE)),
         "command": ["python3", "-m", f"{PACKAGE}.{LIGHT_CHECK}.exporter"],
@@ -197,7 +197,8 @@ def exporter_spec(pools: Sequence[Pool], registry: Registry) -> dict[str, Any]:
         "volumes": [
             _program_volume(),
             *({"name": name, "configMap": {"name": name}} for name in read.values()),
-            {"name": RECORD, "configMap": {"name": RECORD, "optional": True}},  # the first command that measures makes it
+            # The first command that measures makes it.
+            {"name": MACHINES.name, "configMap": {"name": MACHINES.name, "optional": True}},
         ],
         **({"imagePullSecrets": registry.pull_secrets()} if registry.pull_secret else {}),
     }
@@ -221,7 +222,7 @@ def rules(pools: Sequence[Pool], namespace: str) -> dict[str | None, list[Any]]:
         None: [rule("nodes", "get", "list"), rule("nodes/status", "patch")],
         namespace: [
             rule("configmaps", "get", "patch", resource_names=own),
-            rule("configmaps", "get", resource_names=[RECORD]),
+            rule("configmaps", "get", resource_names=[MACHINES.name]),
         ],
     }
     found.setdefault(EVENTS_OF_NODES, []).append(rule("events", "create"))

@@ -1,4 +1,4 @@
-"""What is known of each machine: one record, into which every measurement goes and from which every command tells.
+"""One record of each machine, into which every measurement goes and which every command reads.
 
 It lies in a ConfigMap of the validations' namespace, in which no workload has a right. No stack manages it, so an
 upgrade of the program leaves it as it is. `pulumi up` and the light check measure in pods, and no pod on a machine may
@@ -93,7 +93,7 @@ class Measurement(Form):
 
 
 class Decision(Form):
-    """What was decided of a machine, such as cordoned or let in."""
+    """A decision on a machine, such as cordoned."""
 
     at: _Text
     by: _Text
@@ -196,12 +196,12 @@ def measurements_in(report: Report, by: str, nodes: Iterable[Mapping[str, Any]] 
 
 
 def with_light_check(record: Record, config_map: Mapping[str, Any]) -> dict[str, Machine]:
-    """The record with what the light check of a pool has left in its ConfigMap; nothing of what cannot be read there."""
+    """The record with the findings that the light check of a pool has left, as far as they can be read."""
     found = dict(record)
     for node, state in states_in(texts_of(config_map).get(KEY))[0].items():
         try:
             measured = Measurement.model_validate(state.get("measurement"))
-        except ValidationError:  # an older release has left it, or somebody has edited it
+        except ValidationError:  # of an older release, or edited by hand
             continue
         known = found.get(node, Machine())
         measurements = sorted([*known.measurements, measured], key=lambda one: one.at)
@@ -253,7 +253,7 @@ def current(known: Machine, node: Mapping[str, Any]) -> Measurement | None:
 
 
 def standing_against(known: Machine, node: Mapping[str, Any]) -> list[str]:
-    """What stands against a node's machine, in a line each: a check that failed, and did not pass since."""
+    """The checks that a node's machine failed and did not pass since, in a line each."""
     measurements = [one.model_dump() for one in known.measurements]
     return [each.told() for each in standing.standing(measurements, identity_of(node).vm)]
 

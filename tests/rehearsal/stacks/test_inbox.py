@@ -139,11 +139,10 @@ def test_nodes_whose_hcas_are_shared_are_measured_while_nobody_shares_them(stack
 
 
 def _measured(node: Any, check: str, verdict: str) -> Any:
-    """What a command has measured of a node."""
+    """A report of a command on a node."""
     found = make_check(check, verdict, expected="more", measured="less", node=node["metadata"]["name"])
-    name, nodes = "own", {node["metadata"]["name"]: {}}
-    finished = datetime.now(UTC).isoformat(timespec="seconds")
-    return {"pool": name, "finished": finished, "checks": [found], "rdma": [], "nodes": nodes}
+    finished, nodes = datetime.now(UTC).isoformat(timespec="seconds"), {node["metadata"]["name"]: dict[str, Any]()}
+    return {"pool": "own", "finished": finished, "checks": [found], "rdma": [], "nodes": nodes}
 
 
 def test_the_check_and_the_commands_hear_each_other(stack: Stack, brought_up: Outcome) -> None:

@@ -1,4 +1,4 @@
-"""The page on the record of machines names everybody who writes and reads it, as the code does."""
+"""The page on the record of machines names every author and reader, as the code does."""
 
 import ast
 import re
@@ -42,7 +42,7 @@ def authors() -> set[str]:
                 continue
             for keyword in [keyword for keyword in call.keywords if keyword.arg == "by"]:
                 if isinstance(keyword.value, ast.Constant):
-                    found.add(keyword.value.value)
+                    found.add(str(keyword.value.value))
                 elif isinstance(keyword.value, ast.Name) and keyword.value.id in named:
                     found.add(str(named[keyword.value.id]))
                 else:

@@ -117,7 +117,7 @@ def test_the_condition_of_the_light_check_is_only_taken_back_where_this_has_set_
 
 
 def says(*checks: Any, finished: str) -> Any:
-    """What a command has measured of node a."""
+    """A report of a command on node a."""
     return {**report(314.0, *checks), "finished": finished, "nodes": {"a": {}}}
 
 
@@ -152,7 +152,7 @@ def test_a_false_condition_that_a_command_has_set_ends_with_a_measurement_that_p
 def test_what_the_light_check_has_found_is_known_of_a_machine() -> None:
     cluster: Any = Cluster()
     records.keep_measured(cluster, "system", says(SLOW, finished="2026-11-22T10:00:00+00:00"), [node("a")], "validate")
-    found = {"at": "2026-11-23T10:00:00+00:00", "by": "light check", "pool": "nd", "verdict": "pass"}
+    found: Any = {"at": "2026-11-23T10:00:00+00:00", "by": "light check", "pool": "nd", "verdict": "pass"}
     found |= {"identity": dict(UNKNOWN), "problems": [], "sound": {"hca-state": "t"}, "values": []}
     state = {"checked": 1, "healthy": True, "reason": "", "message": "", "links": {}, "counters": {}, "errors": {}}
     of_nodes = {"a": {**state, "bandwidth": {}, "measurement": found}, "b": {**state, "bandwidth": {}}}

@@ -133,7 +133,9 @@ def test_nothing_is_held_against_a_node(text: str | None) -> None:
     assert heard(text, found) == found
 
 
-@pytest.mark.parametrize("text", ["{", "[]", json.dumps({"schema_version": 2, "machines": {}}), '{"schema_version": 1}'])
+@pytest.mark.parametrize(
+    "text", ["{", "[]", json.dumps({"schema_version": 2, "machines": {}}), '{"schema_version": 1}']
+)
 def test_a_record_that_cannot_be_read_lets_no_node_in(text: str) -> None:
     assert held_in(text, {"n0": state()["measurement"]}) is None
     assert kept_in(said("True")) == kept_in(said("False")) == []
@@ -237,21 +239,21 @@ def test_every_metric_is_in_prometheus_text_format_and_its_samples_stand_togethe
 
 def test_the_metrics_hear_what_a_command_has_measured_at_once() -> None:
     """A cordoned node is not idle for the check, so its own last word would stay what it was."""
-    well = report("a")
+    well: Any = report("a")
     well["nodes"]["n0"] = state(BETWEEN, now=7, bandwidth={"mlx5_0": 392.0})
     well["members"]["names"] = ["n0", "n1"]
     prefix = "aks_infiniband_light_check_"
     measured = prefix + 'machine_measured_timestamp_seconds{pool="a",node="%s",by="%s",verdict="%s"}'
-    lines = exporter.exposition([well]).splitlines()  # type: ignore[list-item]
+    lines = exporter.exposition([well]).splitlines()
     assert prefix + 'node_healthy{pool="a",node="n0"} 1' in lines
     assert measured % ("n0", "light check", "pass") + " 7.0" in lines
-    lines = exporter.exposition([well], record(SLOW)).splitlines()  # type: ignore[list-item]
+    lines = exporter.exposition([well], record(SLOW)).splitlines()
     assert prefix + 'node_healthy{pool="a",node="n0"} 0' in lines
     assert measured % ("n0", "validate", "fail") + " 1795341600.0" in lines
     never_idle = record(SLOW).replace('"n0"', '"n1"')
-    assert prefix + 'node_healthy{pool="a",node="n1"} 0' in exporter.exposition([well], never_idle)  # type: ignore[list-item]
+    assert prefix + 'node_healthy{pool="a",node="n1"} 0' in exporter.exposition([well], never_idle)
     gone = record(SLOW).replace('"n0"', '"n9"')
-    assert exporter.exposition([well], gone) == exporter.exposition([well])  # type: ignore[list-item]
+    assert exporter.exposition([well], gone) == exporter.exposition([well])
     assert exporter.exposition([well], "{").count("node_healthy{") == 1, "what cannot be read takes no metric away"
 
 

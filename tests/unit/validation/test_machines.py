@@ -107,7 +107,9 @@ def test_a_check_that_failed_stands_until_the_same_check_was_made_without_failin
     assert after([SLOW], [well]) == ["11"]
     assert after([SLOW, hot], [well]) == ["10", "gpu-rate (GPU 3)"]
     assert after([SLOW], [{**well, "verdict": "not measured"}]) == ["10", "rdma-write-bandwidth (mlx5_3)"]
-    assert after([hot], *[[well]] * 6) == ["10", "gpu-rate (GPU 3)"], "it is not pushed out by those that do not make it"
+    assert after([hot], *[[well]] * 6) == ["10", "gpu-rate (GPU 3)"], (
+        "it is not pushed out by those that do not make it"
+    )
     assert after([SLOW], [{**SLOW, "node": None}]) == ["10", "rdma-write-bandwidth (mlx5_3)"], "names nobody"
 
 

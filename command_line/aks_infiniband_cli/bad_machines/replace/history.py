@@ -205,5 +205,5 @@ _DECIDES: Final = {
     "LetIn": LET_IN,
     "Ended": "kept in quarantine",
 }
-"""What is decided of a machine, by step."""
+"""The decisions on a machine, by step."""
 _WARNINGS: Final = ("Quarantined", "Bad", "Deleted", "Ended", "Waits")

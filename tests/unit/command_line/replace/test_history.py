@@ -83,7 +83,10 @@ def test_what_a_case_decides_of_a_machine_stands_in_the_record_too() -> None:
     case.new = "b"
     history.write(case, "LetIn", "the new machine is sound")
     record = record_in(cluster.record)
-    assert [(one.by, one.what) for one in record["a"].decisions] == [("replace", "quarantined"), ("replace", "given up")]
+    assert [(one.by, one.what) for one in record["a"].decisions] == [
+        ("replace", "quarantined"),
+        ("replace", "given up"),
+    ]
     assert [(one.what, one.why) for one in record["b"].decisions] == [("let in", "the new machine is sound")]
 
 

@@ -58,15 +58,14 @@ class _Found(Said):
 
 
 class NodeState(_Found, total=False):
-    """The state of a node. measurement: what was found, as the record of machines has it; an older release left none.
-    """
+    """The state of a node. measurement: the same in the form of the record; an older release left none."""
 
     measurement: Measurement
 
 
 class Members(TypedDict):
-    """How many nodes the pool should have and has, their names, and names of nodes that it had at an earlier check and
-    no longer has.
+    """The numbers of nodes that the pool should have and has, their names, and names of nodes that it had at an earlier
+    check and no longer has.
     """
 
     expected: int
@@ -144,7 +143,7 @@ def errors_since(before: Counters, start: Counters, now: Counters) -> Counters:
 
 
 class Seen(NamedTuple):
-    """What a run has seen of a node: its HCAs, error counters now and their growth, bandwidth by device, and which
+    """A node as a run has seen it: its HCAs, error counters now and their growth, bandwidth by device, and which
     machine it is.
     """
 
@@ -199,16 +198,18 @@ def _rows(node: str, seen: Seen) -> list[Figure]:
 
 
 def _good(seen: Seen, unnamed: Sequence[Check]) -> str:
-    """What was looked at and is well, in words. unnamed: checks that fail and name no node."""
+    """The good parts of a node, in words. unnamed: checks that fail and name no node."""
     rates = {f"{hca['rate_gbps']:g}" for hca in seen.facts["hcas"] if hca["rate_gbps"]}
-    measured = f"writes at {min(seen.bandwidth.values()):g} Gb/s or more" if seen.bandwidth else "bandwidth not measured"
+    measured = (
+        f"writes at {min(seen.bandwidth.values()):g} Gb/s or more" if seen.bandwidth else "bandwidth not measured"
+    )
     links = f"{len(seen.facts['hcas'])} ports Active at {', '.join(sorted(rates))} Gb/s"
     errors = "error counters within their limits" if any(seen.errors.values()) else "error counters not read"
     return "; ".join([f"{links}, {errors}, {measured}", *(f"names no node: {line}" for line in lines_of(unnamed))])
 
 
 def kept_in(node: Object) -> list[Held]:
-    """What the condition of a node holds against it, of which the record of machines cannot be read."""
+    """The failure that the condition of a node names, for a node of which the record of machines cannot be read."""
     said = _condition_in(node)
     if said.get("reason") != FELL_SHORT or said.get("status") != "False":
         return []

@@ -1,6 +1,6 @@
-"""What one measurement says of one machine, as the record of machines has it, and what stands against the machine.
+"""A measurement of one machine in the form of the record of machines, and the failures that stand against a machine.
 
-The commands and the scheduled check make it here, so that it reads alike whoever measured.
+The commands and the scheduled check make it here, so that all measurements read alike.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from ..say.figures import Figure
 from ..say.lines import as_text, measured_text
 from ..talk.config_maps import object_in
 
+Object = Mapping[str, Any]
+"""A node, or a part of the record, as JSON."""
 RECORD = "machines"
 """Name of the record's ConfigMap."""
 RECORD_KEY = "machines.json.gz"
@@ -26,7 +28,7 @@ CORDONED = "cordoned"
 LET_IN = "let in"
 """The decision that ends that."""
 LIGHT_CHECK = "light check"
-"""Who measured, where the scheduled check did."""
+"""The author of what the scheduled check has measured."""
 _IMAGE_LABEL = "kubernetes.azure.com/node-image-version"
 _DRIVER_LABEL = "nvidia.com/cuda.driver-version.full"
 _TEXT, _PROBLEMS, _FIGURES = 2000, 12, 32
@@ -36,7 +38,7 @@ _MADE = ("pass", "warn", "fail")
 
 
 class Identity(TypedDict):
-    """Which machine a node was: a redeployed one keeps its name, and a restarted one its VM."""
+    """The identity of a node's machine: a redeployed one keeps its name, and a restarted one its VM."""
 
     vm: str
     boot: str
@@ -67,7 +69,7 @@ class Value(TypedDict):
 
 
 class Measurement(TypedDict):
-    """What one measurement says of one machine. sound: when each kind of check was made last that it did not fail."""
+    """One measurement of one machine. sound: when each kind of check was made last that it did not fail."""
 
     at: str
     by: str
@@ -87,8 +89,8 @@ class Run(TypedDict):
     pool: str
 
 
-def identity_of(node: Mapping[str, Any]) -> Identity:
-    """Which machine a node is now."""
+def identity_of(node: Object) -> Identity:
+    """The identity of the machine that a node is now."""
     info = (node.get("status") or {}).get("nodeInfo") or {}
     labels = node["metadata"].get("labels") or {}
     return {
@@ -106,7 +108,10 @@ UNKNOWN: Identity = {"vm": "", "boot": "", "image": "", "kernel": "", "driver": 
 def measurement_of(
     name: str, run: Run, every: Sequence[Check], rows: Sequence[Figure], *, looked_at: bool, identity: Identity
 ) -> Measurement:
-    """What a run says of a node. every: all checks of the run. rows: its figures. looked_at: the node was."""
+    """The part of a run that is about a node.
+
+    every: all checks of the run. rows: its figures. looked_at: the node was.
+    """
     own = [check for check in every if check["node"] == name and check["verdict"] in _SHORT]
     short = sorted(own, key=lambda check: _SHORT.index(check["verdict"]))
     problems: list[Problem] = [
@@ -166,22 +171,22 @@ def _values(name: str, rows: Sequence[Figure]) -> list[Value]:
 class Held(NamedTuple):
     """A check that failed and stands against a machine, with the measurement that it is of."""
 
-    measurement: Mapping[str, Any]
-    problem: Mapping[str, Any]
+    measurement: Object
+    problem: Object
 
     def told(self) -> str:
         """In a line."""
         return f"{self.measurement['by']} on {self.measurement['at']}: {told(self.problem)}"
 
 
-def told(problem: Mapping[str, Any]) -> str:
+def told(problem: Object) -> str:
     """A problem in a line."""
     at = f" ({problem['device']})" if problem["device"] else ""
     return f"{problem['check']}{at}: {problem['measured']}, expected {problem['expected']}"
 
 
-def standing(measurements: Sequence[Mapping[str, Any]], vm: str) -> list[Held]:
-    """What stands against a machine: a check that failed stands until the same check was made and did not fail.
+def standing(measurements: Sequence[Object], vm: str) -> list[Held]:
+    """The failures that stand against a machine: until the same check was made and did not fail.
 
     vm: of the machine as it is now.
     """
@@ -199,8 +204,8 @@ def standing(measurements: Sequence[Mapping[str, Any]], vm: str) -> list[Held]:
     return [each for kind, every in failed.items() for each in every if each.measurement["at"] > sound.get(kind, "")]
 
 
-def held(machine: Mapping[str, Any], vm: str) -> list[Held]:
-    """What stands against a machine that was cordoned because of it; empty after it was let in.
+def held(machine: Object, vm: str) -> list[Held]:
+    """The failures that stand against a machine that was cordoned for them; empty after it was admitted again.
 
     machine: what the record has of it.
     """
@@ -231,8 +236,8 @@ def held_in(text: str | None, found: Found) -> dict[str, list[Held]] | None:
     return held_
 
 
-def newest_in(text: str | None, found: Found) -> dict[str, Mapping[str, Any]]:
-    """By node, the newest measurement that says something of its machine, whoever measured."""
+def newest_in(text: str | None, found: Found) -> dict[str, Object]:
+    """By node, the newest measurement that says something of its machine."""
     known = known_in(text, found) or known_in(None, found) or {}
     newest = {}
     for node, machine in known.items():
@@ -244,15 +249,16 @@ def newest_in(text: str | None, found: Found) -> dict[str, Mapping[str, Any]]:
     return newest
 
 
-def known_in(text: str | None, found: Found) -> dict[str, dict[str, Any]] | None:
+def known_in(text: str | None, found: Found) -> dict[str, Object] | None:
     """By node, what the record has of its machine, with what the check has found; None if it cannot be read."""
-    document = {"schema_version": RECORD_VERSION, "machines": {}} if text is None else object_in(text) or {}
-    if document.get("schema_version") != RECORD_VERSION or not isinstance(document.get("machines"), dict):
+    document: Object = {"schema_version": RECORD_VERSION, "machines": {}} if text is None else object_in(text) or {}
+    machines = document.get("machines")
+    if document.get("schema_version") != RECORD_VERSION or not isinstance(machines, dict):
         return None
-    known = {}
+    known: dict[str, Object] = {}
     for node, own in found.items():
-        machine = document["machines"].get(node, {})
-        if not _is_machine(machine):  # somebody may have edited it
+        machine = machines.get(node, {})
+        if not _is_machine(machine):  # it may have been edited by hand
             return None
         measurements = [*(machine.get("measurements") or []), *([own] if own else [])]
         known[node] = {"measurements": measurements, "decisions": machine.get("decisions") or []}
@@ -260,7 +266,7 @@ def known_in(text: str | None, found: Found) -> dict[str, dict[str, Any]] | None
 
 
 def _is_machine(found: object) -> bool:
-    """Whether this is what the record has of a machine, as far as it is read here."""
+    """True for the entry of a machine in the record, as far as it is read here."""
     if not isinstance(found, dict):
         return False
     measurements, decisions = found.get("measurements") or [], found.get("decisions") or []
@@ -273,12 +279,15 @@ def _is_machine(found: object) -> bool:
 
 
 def is_measurement(found: object) -> bool:
-    """Whether this is a measurement, as far as it is read here."""
-    if not isinstance(found, dict) or not _READ <= set(found):
+    """True for a measurement, as far as it is read here."""
+    if not isinstance(found, dict) or not set(found) >= _READ:
         return False
-    identity, sound, problems = found["identity"], found.get("sound") or {}, found["problems"]
+    identity = found["identity"]
+    sound, problems = found.get("sound") or {}, found["problems"]
     return (
-        all(isinstance(table, dict) and all(isinstance(text, str) for text in table.values()) for table in (identity, sound))
+        isinstance(identity, dict)
+        and isinstance(sound, dict)
+        and all(isinstance(text, str) for text in (*identity.values(), *sound.values()))
         and isinstance(identity.get("vm"), str)
         and all(isinstance(found[key], str) for key in ("at", "by", "verdict"))
         and _is_moment(found["at"])
