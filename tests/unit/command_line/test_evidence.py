@@ -136,7 +136,53 @@ def test_a_report_to_azure_is_ready_to_be_sent() -> None:
     properties = made["body"]["properties"]
     assert properties["impactCategory"] == "Resource.Hpc.Unhealthy.IBPerformance"
     assert properties["impactedResourceId"] == RESOURCE
-    assert properties["additionalProperties"] == {"PhysicalHostName": "GGBB90904476"}
+    assert properties["additionalProperties"] == {"PhysicalHostName": "GGBB90904476", "VmUniqueId": "the-vm"}
+
+
+GPU = {"index": "3", "name": "NVIDIA H100 80GB HBM3", "serial": "1654", "uuid": "u", "pci.bus_id": "00000001:00:00.0"}
+OTHER = {**GPU, "index": "4", "serial": "1655", "pci.bus_id": "00000002:00:00.0"}
+
+
+def a_check(check: str, device: str, measured: str) -> dict[str, Any]:
+    return {**FAILED, "check": check, "device": device, "measured": measured, "unit": None}
+
+
+@pytest.mark.parametrize(
+    ("checks", "kernel"),
+    [
+        ([a_check("gpu-nvlinks", "GPU 3 (0001:00:00.0)", "17")], []),
+        ([], [{"time": "t", "line": XID}]),
+    ],
+)
+def test_a_report_about_one_gpu_names_its_maker_and_numbers(checks: Any, kernel: Any) -> None:
+    case = case_of(sick(), {**MACHINE, "gpus": [GPU, OTHER], "kernel": kernel}, [], measured(*checks), TAKEN)
+    made = health_report(case)
+    assert made is not None
+    assert made["body"]["properties"]["additionalProperties"] == {
+        "PhysicalHostName": "GGBB90904476",
+        "VmUniqueId": "the-vm",
+        "Manufacturer": "Nvidia",
+        "SerialNumber": "1654",
+        "ModelNumber": "NVIDIA H100 80GB HBM3",
+        "Location": "00000001:00:00.0",
+    }
+
+
+def test_a_report_about_two_gpus_or_an_adapter_names_no_gpu() -> None:
+    two = [a_check("gpu-nvlinks", f"GPU {number} (x)", "17") for number in (3, 4)]
+    for checks in (two, [FAILED]):
+        case = case_of(sick(), {**MACHINE, "gpus": [GPU, OTHER], "kernel": []}, [], measured(*checks), TAKEN)
+        made = health_report(case)
+        assert made is not None
+        assert "SerialNumber" not in made["body"]["properties"]["additionalProperties"]
+
+
+@pytest.mark.parametrize(("state", "category"), [("1: DOWN", "IBPortDown"), ("4: ACTIVE", "MissingIB")])
+def test_a_port_that_is_down_is_told_from_an_adapter_that_is_missing(state: str, category: str) -> None:
+    machine = {**MACHINE, "hcas": [{**MACHINE["hcas"][0], "state": state}], "kernel": []}
+    made = health_report(case_of(sick(), machine, [], measured(a_check("hca-count", "", "7")), TAKEN))
+    assert made is not None
+    assert made["body"]["properties"]["impactCategory"] == f"Resource.Hpc.Unhealthy.{category}"
 
 
 @pytest.mark.parametrize("machine", [{"not_read": ["all"]}, {**MACHINE, "physical_host_name": None}])
@@ -157,7 +203,16 @@ def test_of_a_machine_with_which_nothing_is_wrong_azure_is_told_nothing() -> Non
     ("failed", "kernel", "category"),
     [
         (["rdma-write-bandwidth", "hca-count"], [], "MissingIB"),
-        (["hca-rate"], [], "IBPortDown"),
+        (["hca-rate"], [], "IBPerformance"),
+        (["port-down", "hca-count"], [], "IBPortDown"),
+        (["gpu-count"], [], "HpcMissingGpu"),
+        (["gpu-nvlinks"], [], "NvLink"),
+        (["gpu-memory: no spare row was left for one that failed"], [], "HpcRowRemapFailure"),
+        (["gpu-memory: 3 uncorrected errors since the driver was loaded"], [], "HpcGenericFailure"),
+        (["gpu-throttling: hardware thermal slowdown in 40% of readings"], [], "HpcDcgmiThermalReport"),
+        (["gpu-throttling: hardware power brake in 40% of readings"], [], "HpcGenericFailure"),
+        (["error-counters: link_downed 3"], [], "IBPortFlapping"),
+        (["error-counters: symbol_error 9"], [], "IBPerformance"),
         (["rdma-write-bandwidth"], [XID], "XID79FallenOffBus"),
         (["rdma-write-bandwidth"], ["NVRM: Xid (PCI:0001:00:00): 63, row remapped"], "IBPerformance"),
         ([], ["NVRM: Xid (PCI:0001:00:00): 63, row remapped"], "GpuXIDError"),
@@ -165,7 +220,8 @@ def test_of_a_machine_with_which_nothing_is_wrong_azure_is_told_nothing() -> Non
     ],
 )
 def test_the_category_is_that_of_what_says_most(failed: list[str], kernel: list[str], category: str) -> None:
-    assert category_of(failed, kernel) == f"Resource.Hpc.Unhealthy.{category}"
+    told = [(name, measured) for name, _, measured in (one.partition(": ") for one in failed)]
+    assert category_of(told, kernel) == f"Resource.Hpc.Unhealthy.{category}"
 
 
 def test_the_machine_is_read_as_linux_and_hyper_v_lay_it_out(tmp_path: Path) -> None:

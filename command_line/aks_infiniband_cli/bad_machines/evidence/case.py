@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from aks_infiniband.diagnosis.repairs import SOURCE as AUTO_REPAIR
 from aks_infiniband.facts.azure_names import SIZE_LABEL
-from aks_infiniband.facts.guest_health import API_VERSION, category_of
+from aks_infiniband.facts.guest_health import API_VERSION, PORT_DOWN, category_of
 from aks_infiniband.facts.node_images import VERSION_LABEL
 from aks_infiniband.validation.machines import (
     FELL_SHORT,
@@ -144,13 +144,47 @@ def health_report(case: Mapping[str, Any]) -> dict[str, Any] | None:
             "properties": {
                 "startDateTime": case["taken"],
                 "impactCategory": category_of(
-                    [check["check"] for check in case["checks"] if check["verdict"] == "fail"],
-                    [each["line"] for each in case["kernel"]],
-                    dcgm=bool(opinion.problems(case["dcgm"])),
+                    _failed(case), [each["line"] for each in case["kernel"]], dcgm=bool(opinion.problems(case["dcgm"]))
                 ),
                 "impactDescription": "; ".join(problems)[:1000],
                 "impactedResourceId": case["resource_id"],
-                "additionalProperties": {"PhysicalHostName": case["physical_host_name"]},
+                "additionalProperties": {
+                    "PhysicalHostName": case["physical_host_name"],
+                    **({"VmUniqueId": case["vm_id"]} if case["vm_id"] else {}),
+                    **_bad_gpu(case),
+                },
             }
         },
     }
+
+
+def _failed(case: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Checks that fail, each with what was measured; and that a port is down, as the machine tells it."""
+    checks = [(each["check"], str(each["measured"])) for each in case["checks"] if each["verdict"] == "fail"]
+    down = any(hca["state"] and "ACTIVE" not in hca["state"].upper() for hca in case["hcas"])
+    return checks + ([(PORT_DOWN, "")] if checks and down else [])
+
+
+def _bad_gpu(case: Mapping[str, Any]) -> dict[str, str]:
+    """The GPU that a report is about: its maker, numbers and place; nothing where it is none, or more than one."""
+    told = [each["device"] or "" for each in case["checks"] if each["verdict"] == "fail"]
+    told += [str(row["device"]) for row in (case["dcgm"] or {}).get("results", ()) if opinion.finds_bad(row)]
+    bad = {found[1] for device in told if (found := opinion.OURS.match(device))}
+    for each in case["kernel"]:
+        bad |= {gpu["index"] for gpu in case["gpus"] if "Xid" in each["line"] and _address(gpu) in each["line"].lower()}
+    known = [gpu for gpu in case["gpus"] if gpu["index"] in bad]
+    if len(bad) != 1 or len(known) != 1:
+        return {}
+    (gpu,) = known
+    return {
+        "Manufacturer": "Nvidia",
+        "SerialNumber": gpu["serial"],
+        "ModelNumber": gpu["name"],
+        "Location": gpu["pci.bus_id"],
+    }
+
+
+def _address(gpu: Mapping[str, str]) -> str:
+    """The PCI address as the kernel writes it, without the function: nvidia-smi's domain has eight digits."""
+    domain, _, rest = gpu["pci.bus_id"].lower().partition(":")
+    return f"{domain[-4:]}:{rest.partition('.')[0]}"

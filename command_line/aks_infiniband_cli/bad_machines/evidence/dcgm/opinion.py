@@ -7,7 +7,7 @@ from typing import Any, Final
 from aks_infiniband.facts.dcgm import LEVEL, LOOKS_AT
 
 _BAD: Final = ("Fail", "Warn")
-_OURS: Final = re.compile(r"^GPU (\d+)\b")
+OURS: Final = re.compile(r"^GPU (\d+)\b")
 """The number of a GPU in the device of a check: nvidia-smi's."""
 _NONE_BAD: Final = "neither DCGM nor the validation of {} finds a GPU bad"
 _NOT_MEASURED: Final = "DCGM finds no GPU bad; no validation has measured them"
@@ -65,7 +65,7 @@ def beside(
             theirs.setdefault(numbers.get(row["gpu"], row["gpu"]), []).append(row["test"])
     ours: dict[int, list[str]] = {}
     for check in checks:
-        if check["check"].startswith("gpu-") and (found := _OURS.match(check["device"] or "")):
+        if check["check"].startswith("gpu-") and (found := OURS.match(check["device"] or "")):
             ours.setdefault(int(found[1]), []).append(check["check"])
     lines = [*_count(asked)]
     lines += [_of_gpu(gpu, theirs.get(gpu, []), ours.get(gpu, []), measured_on) for gpu in sorted({*theirs, *ours})]
