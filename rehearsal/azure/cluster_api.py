@@ -97,7 +97,7 @@ class ClusterApi:
         return (node.spec.taints if node.spec else None) or []
 
     def leave(self, names: Iterable[str], *, pause: float) -> None:
-        """Cordon, drain and remove nodes, as AKS does when a pool shrinks or goes. pause: seconds between evictions."""
+        """Cordon, drain and remove nodes, as AKS does when a pool shrinks. pause: seconds between evictions."""
         present = [name for name in names if self._exists(name)]
         for name in present:
             self.cordon(name)
@@ -105,6 +105,12 @@ class ClusterApi:
             if blocked := self.drain(name, patience=_DRAIN_SECONDS / self._clock.latencies.speed, pause=pause):
                 _LOG.warning("node %s: disruption budget %s holds pod %s; removed with it", name, *reversed(blocked))
             self.remove(name)
+
+    def go(self, names: Iterable[str]) -> None:
+        """Remove nodes as they are, as AKS does when a pool or named machines are deleted: nothing is cordoned or drained."""
+        for name in names:
+            if self._exists(name):
+                self.remove(name)
 
     def cordon(self, name: str) -> None:
         """Let no pod come to a node; nothing happens to one that is gone."""

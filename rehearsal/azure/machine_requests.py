@@ -1,6 +1,7 @@
 """What people ask of machines that are there: restart or redeploy one, delete some of a pool.
 
-That AKS drains a machine before it deletes it is assumed; that the pool's count falls by one is not (docs/facts.md).
+AKS neither cordons nor drains what is deleted (MicrosoftDocs/azure-aks-docs, delete-node-pool.md, read 2026-11-28, of a
+pool; that the same is so of named machines is assumed). The pool's count falls by one (docs/facts.md).
 """
 
 import re
@@ -59,6 +60,8 @@ def delete(cloud: Cloud, pool: Record, names: Sequence[str]) -> Record:
         fault = request_faults.meet(cloud, AGENT_POOL.pulumi_type, pool.id, "deleteMachines")
         going = [by_name[name] for name in names]
         # Whoever shrinks a pool lets go of those at the end.
+        for machine in going:
+            machine["deleted"] = True
         pool.details["machines"] = [machine for machine in machines if machine not in going] + going
         for values in (pool.inputs, pool.outputs):
             values["count"] = len(machines) - len(going)

@@ -58,8 +58,8 @@ def health_conditions(driver: str) -> list[dict[str, str]]:
 
     It looks at every pool whose GPU driver is AKS's own. Sources: MicrosoftDocs/azure-aks-docs,
     gpu-health-monitoring.md (2026-02-27) and node-problem-detector.md; Azure/AgentBaker, e2e/validators.go (reason and
-    message of the first and of IBLinkFlapping; those of the others are assumed). UnhealthyNvidiaDevicePlugin is for
-    GPUs that AKS manages.
+    message of the first and of IBLinkFlapping; those of the others are assumed). UnhealthyNvidiaDevicePlugin and
+    UnhealthyNvidiaDCGMServices are for GPUs that AKS manages.
     """
     if driver != "Install":
         return []

@@ -19,6 +19,8 @@ _NEVER: Final = tuple(
 """Ranges that no network of Azure has (Azure, "Virtual Network FAQ"), and that of no address (RFC 1122)."""
 _PRIVATE: Final = tuple(IPv4Network(network) for network in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
 """RFC 1918. A range that holds one of them and more is a slip of the prefix."""
+_SHARED: Final = IPv4Network("100.64.0.0/10")
+"""RFC 6598: behind the address translation of a provider."""
 _ONLY_THE_CLUSTER: Final = IPv4Network("0.0.0.0/32")
 """Stands for the cluster's own outbound address (Azure, "API server authorized IP ranges")."""
 
@@ -71,6 +73,9 @@ def public_range(value: IPv4Network) -> IPv4Network:
         return value
     if not value.is_global:
         raise ValueError("must be public addresses: a public API server never sees private ones")
+    for private in (*_PRIVATE, _SHARED):
+        if value.overlaps(private):
+            raise ValueError(f"holds {private}, which is not public: a public API server never sees it. Name smaller ranges")
     _possible(value)
     return value
 

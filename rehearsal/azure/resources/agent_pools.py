@@ -123,7 +123,7 @@ def _update(cloud: Cloud, record: Record) -> None:
 def _delete(cloud: Cloud, record: Record) -> None:
     assert record.operation
     if cluster_of(cloud, record.id):
-        pool_machines.remove(cloud, record, list(record.details.get("machines", [])))
+        pool_machines.remove(cloud, record, list(record.details.get("machines", [])), drained=False)
     cloud.clock.pause_until(record.operation.started + cloud.clock.latencies.seconds("poolDelete"))
 
 

@@ -126,11 +126,14 @@ def _next_address(cloud: Cloud, record: Record) -> int:
     return next(number for number in range(len(taken) + 1) if number not in taken)
 
 
-def remove(cloud: Cloud, record: Record, machines: Sequence[Mapping[str, Any]]) -> None:
-    """Drain machines of a pool and let them go."""
+def remove(cloud: Cloud, record: Record, machines: Sequence[Mapping[str, Any]], *, drained: bool = True) -> None:
+    """Let machines of a pool go. drained: whether pods are evicted first: of a pool that shrinks, not of what is deleted."""
     pool = facts(cloud, record)
     going = [node_name(pool, machine["instance"]) for machine in machines]
-    cloud.cluster_api(record.id).leave(going, pause=cloud.clock.latencies.seconds("resource"))
+    if drained:
+        cloud.cluster_api(record.id).leave(going, pause=cloud.clock.latencies.seconds("resource"))
+    else:
+        cloud.cluster_api(record.id).go(going)
     with cloud.clock.changed:
         record.details["machines"] = [machine for machine in record.details["machines"] if machine not in machines]
         cloud.store.save()

@@ -63,8 +63,10 @@ def converge(cloud: Cloud, record: Record, *, end: float) -> None:
         record.details["labels"] = dict(record.outputs.get("nodeLabels") or {})
         cloud.store.save()
     lasting = [machine for machine in record.details["machines"] if not machine.get("surge")]
-    if surplus := lasting[int(record.outputs["count"]) :]:
-        pool_machines.remove(cloud, record, surplus)
+    surplus = lasting[int(record.outputs["count"]) :]
+    for drained in (False, True):
+        if going := [machine for machine in surplus if bool(machine.get("deleted")) is not drained]:
+            pool_machines.remove(cloud, record, going, drained=drained)
     upgrade(cloud, record)
     pool_machines.grow(cloud, record, end=end)
 
@@ -189,7 +191,7 @@ def require_known(pool: Mapping[str, Any], record: Record, *, named: str | None)
     """Refuse a Kubernetes or a node image that is older, or that somebody names, unless the pool had both before.
 
     Sources: azure-aks-docs fb060ab, roll-back-node-pool-version.md; azure-mgmt-containerservice, nodeImageVersion of
-    an agent pool. The words are assumed.
+    an agent pool. The words about a node image are those of the first page, read 2026-11-28; the code is assumed.
     """
     wanted, there = pool_defaults.system_of(pool), pool_defaults.system_of(record.outputs)
     if wanted == there or (named and wanted in record.details.get("before", [])):
@@ -197,8 +199,8 @@ def require_known(pool: Mapping[str, Any], record: Record, *, named: str | None)
     if named:
         raise bad_request(
             "InvalidParameter",
-            f"The value of parameter agentPoolProfile.nodeImageVersion is invalid. Error details: {named} is not in "
-            f"recentlyUsedVersions of agent pool '{pool['name']}'.",
+            f"NodeImageVersion '{named}' is not accepted. NodeImageVersion can only be current version '{there[0]}' or "
+            "'latest'",
             target="agentPoolProfile.nodeImageVersion",
         )
     if version_key(wanted[1]) < version_key(there[1]):

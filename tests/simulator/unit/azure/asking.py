@@ -82,6 +82,10 @@ class Machines:
             self.drained.append(name)
             self.nodes.pop(name, None)
 
+    def go(self, names: Iterable[str]) -> None:
+        for name in names:
+            self.nodes.pop(name, None)
+
     def cordon(self, name: str) -> None:
         self.cordoned.append(name)
 

@@ -152,7 +152,7 @@ def test_a_pool_goes_back_to_the_system_before_its_last_upgrade_and_to_no_other(
     begun(client, place, orchestrator_version="1.36").result()
     with pytest.raises(HttpResponseError, match=r"Downgrading the Kubernetes version of agent pool nd from 1.36.3"):
         begun(client, place, orchestrator_version="1.35")
-    with pytest.raises(HttpResponseError, match="is not in recentlyUsedVersions"):
+    with pytest.raises(HttpResponseError, match="can only be current version"):
         begun(client, place, orchestrator_version="1.35.8", node_image_version="AKSUbuntu-2404gen2containerd-202601.1")
     (before,) = client.agent_pools.get_upgrade_profile(*place, "nd").recently_used_versions
     back = {"orchestrator_version": before.orchestrator_version, "node_image_version": before.node_image_version}
