@@ -126,7 +126,7 @@ def test_what_builds_amds_driver_must_be_there_and_what_gives_its_webhook_a_cert
     _, lines = checked(*stack(tmp_path, pool=mi300x, **given))
     assert [name for name, line in lines.items() if line["state"] == "fail" and name.startswith("image ")] == [
         "image docker.io/rocm/kernel-module-management-webhook-server:v1.5.0",
-        "image quay.io/jetstack/cert-manager-cainjector:v1.15.1",
+        "image quay.io/jetstack/cert-manager-cainjector:v1.21.2",
     ]
     assert lines["image docker.io/rocm/amd-gpu-operator:v1.5.1"]["state"] == "pass"
     assert lines["image gcr.io/kaniko-project/executor:v1.23.2"]["state"] == "pass"

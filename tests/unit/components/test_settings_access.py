@@ -68,6 +68,10 @@ def test_a_private_api_server_has_no_authorized_ranges() -> None:
     [
         ("10.0.0.0/8", "must be public addresses: a public API server never sees private ones"),
         ("192.168.1.1/32", "must be public addresses"),
+        ("10.0.0.0/7", "holds 10.0.0.0/8, which is not public"),
+        ("8.0.0.0/5", "holds 10.0.0.0/8"),
+        ("192.0.0.0/8", "holds 192.168.0.0/16"),
+        ("100.0.0.0/8", "holds 100.64.0.0/10"),
         ("52.1.2.3", "must be an IPv4 range"),
         ("2001:db8::/32", "must be an IPv4 range"),
         ("52.1.2.3/24", "must be written by its first address: 52.1.2.0/24"),
