@@ -107,7 +107,7 @@ class ClusterApi:
             self.remove(name)
 
     def go(self, names: Iterable[str]) -> None:
-        """Remove nodes as they are, as AKS does when a pool or named machines are deleted: nothing is cordoned or drained."""
+        """Remove nodes without cordon and drain, as AKS does when a pool or named machines are deleted."""
         for name in names:
             if self._exists(name):
                 self.remove(name)

@@ -13,15 +13,15 @@ _TABLE: Final[Any] = table(__package__, "guest_health.yaml")
 API_VERSION: Final[str] = str(_TABLE["api_version"])
 """Of the address at which Azure takes a report."""
 PORT_DOWN: Final = "port-down"
-"""How the table calls an adapter whose port is not Active, which the machine itself tells."""
+"""The table's name for an adapter whose port is not Active on the machine."""
 _XID: Final = re.compile(r"NVRM: Xid \([^)]*\): (\d+)")
 
 
 def category_of(failed: Iterable[tuple[str, str]], kernel: Iterable[str], *, dcgm: bool = False) -> str:
     """The category of a machine.
 
-    failed: checks of the validation that fail at it, each with what was measured; PORT_DOWN is one. kernel: lines of its
-    log. dcgm: whether DCGM's diagnostics find a GPU bad. A GPU's error that has a category of its own says most, then a
+    failed: checks of the validation that fail at it, each with what was measured; PORT_DOWN is one. kernel: lines of
+    its log. dcgm: whether DCGM's diagnostics find a GPU bad. A GPU's error that has a category of its own says most, then a
     check that fails, then DCGM, and then any other error of a GPU.
     """
     xids = [int(found[1]) for line in kernel if (found := _XID.search(line))]

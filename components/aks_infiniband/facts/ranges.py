@@ -75,7 +75,9 @@ def public_range(value: IPv4Network) -> IPv4Network:
         raise ValueError("must be public addresses: a public API server never sees private ones")
     for private in (*_PRIVATE, _SHARED):
         if value.overlaps(private):
-            raise ValueError(f"holds {private}, which is not public: a public API server never sees it. Name smaller ranges")
+            raise ValueError(
+                f"holds {private}, which is not public: a public API server never sees it. Name smaller ranges"
+            )
     _possible(value)
     return value
 

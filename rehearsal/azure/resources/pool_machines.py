@@ -127,7 +127,7 @@ def _next_address(cloud: Cloud, record: Record) -> int:
 
 
 def remove(cloud: Cloud, record: Record, machines: Sequence[Mapping[str, Any]], *, drained: bool = True) -> None:
-    """Let machines of a pool go. drained: whether pods are evicted first: of a pool that shrinks, not of what is deleted."""
+    """Let machines of a pool go. drained: whether pods are evicted first, as of a pool that shrinks."""
     pool = facts(cloud, record)
     going = [node_name(pool, machine["instance"]) for machine in machines]
     if drained:

@@ -24,7 +24,7 @@ OF_THE_PAGES: Final = ("aks-hbv4-11437512-vmss000003", "aks-ndh100-12345678-vmss
 """The nodes of docs/replace.md and docs/evidence.md."""
 BEGIN, STOP_AND_GO_ON, WATCH, HISTORY = snippets("replace.md", "sh")
 (TRANSCRIPT,) = snippets("replace.md", "console")
-KEEP, SEND = snippets("evidence.md", "sh")
+KEEP, SEND, _ASK = snippets("evidence.md", "sh")
 
 
 @pytest.fixture(autouse=True)

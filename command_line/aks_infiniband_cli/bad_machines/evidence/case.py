@@ -159,14 +159,14 @@ def health_report(case: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _failed(case: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Checks that fail, each with what was measured; and that a port is down, as the machine tells it."""
+    """Checks that fail, each with what was measured; and that a port is down, as the machine shows it."""
     checks = [(each["check"], str(each["measured"])) for each in case["checks"] if each["verdict"] == "fail"]
     down = any(hca["state"] and "ACTIVE" not in hca["state"].upper() for hca in case["hcas"])
     return checks + ([(PORT_DOWN, "")] if checks and down else [])
 
 
 def _bad_gpu(case: Mapping[str, Any]) -> dict[str, str]:
-    """The GPU that a report is about: its maker, numbers and place; nothing where it is none, or more than one."""
+    """The GPU that a report is about: its maker, numbers and place; empty if it is about none or several."""
     told = [each["device"] or "" for each in case["checks"] if each["verdict"] == "fail"]
     told += [str(row["device"]) for row in (case["dcgm"] or {}).get("results", ()) if opinion.finds_bad(row)]
     bad = {found[1] for device in told if (found := opinion.OURS.match(device))}
