@@ -16,10 +16,10 @@ AMD_GPU_OPERATOR_CHART: Final = Chart(
 AMD_KUBERNETES: Final[tuple[Minor, Minor]] = ((1, 29), (1, 36))
 """The chart's kubeVersion, and the last version that AMD names (docs/releasenotes.md, v1.5.1)."""
 CERT_MANAGER_CHART: Final = Chart(name="cert-manager", repository="https://charts.jetstack.io", version="v1.21.2")
-"""Two series are supported: 1.20 for Kubernetes 1.32 to 1.35, and 1.21, this one, for 1.33 to 1.36; none names 1.37
-(cert-manager, supported releases, read 2026-11-28). AMD's installation page has v1.15.1, out of support, with which AMD's
-operator built the driver on AKS (Azure/AKS pull request 5970). KMM needs its Issuer and Certificate of cert-manager.io/v1
-alone."""
+"""Two series are supported: 1.20 for Kubernetes 1.32 to 1.35, and this one for 1.33 to 1.36; none names 1.37
+(cert-manager, supported releases, read 2026-11-28). AMD's installation page has v1.15.1, out of support, with which
+AMD's operator built the driver on AKS (Azure/AKS pull request 5970). KMM needs its Issuer and Certificate of
+cert-manager.io/v1 alone."""
 
 VIRTUAL_GPU: Final = {"feature.node.kubernetes.io/amd-vgpu": "true"}
 """Label of a node whose GPUs of AMD are virtual functions, as Azure's are: the chart's NodeFeatureRule knows them by
