@@ -28,7 +28,7 @@ _OF_SUBSCRIPTIONS: Final = "Microsoft.Resources/subscriptions"
 def require(client: Client, method: str, path: str) -> None:
     """Raises AzureError for a request that the caller's roles do not permit. path: without the query."""
     action = operation_of(method, path)
-    if any(_permits(role, action) for role in _roles_of(client)):
+    if any(_permits(role, action) for role in roles_of(client)):
         return
     caller = f"The client '{client.client_id}' with object id '{client.object_id}'"
     message = (
@@ -38,7 +38,8 @@ def require(client: Client, method: str, path: str) -> None:
     raise AzureError(HTTPStatus.FORBIDDEN, "AuthorizationFailed", message)
 
 
-def _roles_of(client: Client) -> Iterable[Mapping[str, Sequence[str]]]:
+def roles_of(client: Client) -> Iterable[Mapping[str, Sequence[str]]]:
+    """What each role of a caller permits."""
     yield {"actions": client.actions, "notActions": []}
     yield from (PERMISSIONS.get(name, READS) for name in client.roles)
 

@@ -14,7 +14,7 @@ from rehearsal.azure import read_groups as groups
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AzureError
 from rehearsal.azure.naming import last_part
-from rehearsal.azure.permitted import PERMISSIONS, READS
+from rehearsal.azure.permitted import PERMISSIONS, READS, roles_of
 from rehearsal.azure.resources import KINDS, features
 from rehearsal.azure.resources.pool_capacity import quota_vcpus, usage
 from rehearsal.azure.resources.version_rules import upgrades
@@ -98,6 +98,11 @@ def _roles_on(cloud: Cloud, own: str, _filter: str, scope: str) -> Body:
             for record in cloud.store.all(_ASSIGNMENT, under=f"{own}{scope}")
         ]
     }
+
+
+def _permissions(cloud: Cloud, _own: str, _filter: str, _resource: str) -> Body:
+    """What whoever is logged in may do with a resource: all roles are on the whole subscription."""
+    return {"value": list(roles_of(cloud.subscription.client))}
 
 
 def _identities(cloud: Cloud, _own: str, filter_: str) -> Body:
@@ -195,6 +200,7 @@ _ROUTES: Final[Mapping[str, Callable[..., Body]]] = {
     "/providers/Microsoft.Authorization/roleDefinitions": _role_definitions,
     "/providers/Microsoft.Authorization/roleAssignments": _own_roles,
     "(/.+)/providers/Microsoft.Authorization/roleAssignments": _roles_on,
+    "(/.+)/providers/Microsoft.Authorization/permissions": _permissions,
     "/resourceGroups": groups.groups,
     "/resourceGroups/([^/]+)": groups.group,
     "/resourceGroups/([^/]+)/resources": groups.in_group,

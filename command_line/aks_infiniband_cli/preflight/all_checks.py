@@ -1,5 +1,6 @@
 """Looks at a stack file and at Azure, and gives a line for each check."""
 
+import functools
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -10,11 +11,12 @@ from aks_infiniband.azure.feature import FEATURE_NAME
 from aks_infiniband.azure.provider_registration import PROVIDER_NAMESPACE
 from aks_infiniband.observability import definitions
 from aks_infiniband.stack import beforehand
+from aks_infiniband.stack.adopted_pools import AdoptedPoolsArgs
 from aks_infiniband.stack.settings.mistakes import SettingsError
 from aks_infiniband.stack.stack import Stack
 from azure.core.exceptions import AzureError
 
-from aks_infiniband_cli.preflight import checks, prices, rights, roles, upkeep
+from aks_infiniband_cli.preflight import adopted, checks, prices, roles, upkeep
 from aks_infiniband_cli.preflight.answers import Role
 from aks_infiniband_cli.preflight.azure import Azure, chosen_subscription, endpoint_of, login
 from aks_infiniband_cli.preflight.azure_errors import remedy_of, words_of
@@ -22,7 +24,7 @@ from aks_infiniband_cli.preflight.chart_images import not_known
 from aks_infiniband_cli.preflight.charts import charts
 from aks_infiniband_cli.preflight.checks import Line
 from aks_infiniband_cli.preflight.images import images, images_of
-from aks_infiniband_cli.preflight.needs import Needs, needs_of
+from aks_infiniband_cli.preflight.needs import MachinesNeeded, Needs, beyond, needed, needs_of
 from aks_infiniband_cli.preflight.registry import Registries
 from aks_infiniband_cli.preflight.rehearsed import rehearsed
 from aks_infiniband_cli.stack_file import configuration_of, stack_of
@@ -53,24 +55,16 @@ def lines_of(
     folder: to which paths are relative. endpoint: of Azure Resource Manager; None for that of the configured cloud.
     """
     here = _of_the_world(stack, folder)
-    needs = needs_of(stack)
-    if needs is None:
-        return [*here, *_in_cluster(stack), Line(check="Azure", state="not checked", found=_changed_in_azure(stack))]
+    needs, taken = needs_of(stack), stack.adopted
+    if needs is None and taken is None:
+        found = "the cluster is there already, and the stack makes nothing in Azure"
+        return [*here, *_in_cluster(stack), Line(check="Azure", state="not checked", found=found)]
     chosen = chosen_subscription(subscription_id, configuration)
     azure = Azure(login(), endpoint or endpoint_of(configuration), chosen)
-    return [*here, *_kubelogin(needs), *_of_azure(needs, azure, chosen)]
-
-
-def _changed_in_azure(stack: Stack) -> str:
-    """What a stack asks Azure for whose cluster is there already."""
-    taken = stack.adopted
-    if taken is None:
-        return "the cluster is there already, and the stack makes nothing in Azure"
-    names = ", ".join(asked.name for _, asked, _ in taken.pools)
-    return (
-        f"the cluster is there already. The stack makes nothing in Azure, and changes what it has taken over: {names} "
-        f"of cluster {taken.cluster_name}. That takes {rights.CHANGE_POOLS} there"
-    )
+    if needs is not None:
+        return [*here, *_kubelogin(needs), *_of_azure(needs, azure, chosen)]
+    assert taken is not None
+    return [*here, *_in_cluster(stack), *_of_adopted(taken, stack.settings.validation.mode, azure, chosen)]
 
 
 def _of_the_world(stack: Stack, folder: Path) -> list[Line]:
@@ -114,7 +108,7 @@ def _of_azure(needs: Needs, azure: Azure, subscription_id: str) -> Iterator[Line
         yield Line(check="cluster", state="not checked", found=found, remedy=_MAY_READ)
     else:
         yield from checks.definitions(needs)
-        yield from upkeep.upkeep(needs, there, datetime.now(tz=UTC).date())
+        yield from upkeep.upkeep(needs.machines, there, datetime.now(tz=UTC).date())
     yield from _asked(
         "providers", azure.providers, lambda states: [checks.providers(states, needs.providers, subscription_id)]
     )
@@ -124,11 +118,7 @@ def _of_azure(needs: Needs, azure: Azure, subscription_id: str) -> Iterator[Line
         lambda: azure.feature(PROVIDER_NAMESPACE, FEATURE_NAME),
         lambda state: [checks.feature(needs, subscription_id, state)],
     )
-    yield from _asked(
-        "sizes and quota",
-        lambda: (azure.offers(region), azure.usages(region)),
-        lambda found: [*checks.sizes(needs, found[0]), *checks.quota(needs, *found, subscription_id)],
-    )
+    yield from _sizes_and_quota(needs.machines, region, azure, subscription_id)
     yield from _asked(
         "Kubernetes",
         lambda: azure.kubernetes_versions(region),
@@ -145,6 +135,43 @@ def _of_azure(needs: Needs, azure: Azure, subscription_id: str) -> Iterator[Line
         yield Line(check="price", state="not checked", found="a rehearsal costs nothing")
     found = "quota is not capacity: Azure reports capacity only when it creates machines"
     yield Line(check="capacity", state="not checked", found=found)
+
+
+def _of_adopted(taken: AdoptedPoolsArgs, validation: str, azure: Azure, subscription_id: str) -> Iterator[Line]:
+    """Every check of node pools that the stack has taken over in a cluster of others."""
+    group, cluster = taken.resource_group, taken.cluster_name
+    try:
+        yield checks.subscription(azure.subscription())
+        there = azure.deployed(group, cluster)
+    except AzureError as error:
+        yield Line(check="cluster", state="fail", found=words_of(error), remedy=remedy_of(error))
+        return
+    names = [asked.name for _, asked, _ in taken.pools]
+    yield adopted.cluster(cluster, names, there)
+    if there is None:
+        return
+    for name in filter(there.pools.get, names):
+        yield from _asked(
+            f"rights on {name}",
+            functools.partial(azure.permissions, group, cluster, name),
+            functools.partial(adopted.rights_on, f"{name} of cluster {cluster}"),
+        )
+    machines = beyond([needed(pool, asked, validation) for pool, asked, _ in taken.pools], there)
+    yield from upkeep.upkeep(machines, there, datetime.now(tz=UTC).date())
+    yield from _sizes_and_quota(machines, there.region, azure, subscription_id)
+
+
+def _sizes_and_quota(
+    machines: Sequence[MachinesNeeded], region: str, azure: Azure, subscription_id: str
+) -> Iterator[Line]:
+    return _asked(
+        "sizes and quota",
+        lambda: (azure.offers(region), azure.usages(region)),
+        lambda found: [
+            *checks.sizes(machines, region, found[0]),
+            *checks.quota(machines, region, *found, subscription_id),
+        ],
+    )
 
 
 def _roles(needs: Needs, granted: Sequence[Role], subscription_id: str) -> Iterator[Line]:

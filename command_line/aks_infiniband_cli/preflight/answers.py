@@ -74,6 +74,7 @@ class Machines:
 class Deployed:
     """The cluster of a stack that is deployed already. version: of Kubernetes, with its patch. pools: by name."""
 
+    region: str
     version: str
     pools: Mapping[str, Machines]
 

@@ -169,7 +169,14 @@ class Azure:
         except ResourceNotFoundError:
             return None
         pools = {str(pool.name): machines_of(pool) for pool in found.agent_pool_profiles or ()}
-        return Deployed(version=str(found.current_kubernetes_version), pools=pools)
+        return Deployed(region=str(found.location), version=str(found.current_kubernetes_version), pools=pools)
+
+    def permissions(self, group: str, cluster: str, pool: str) -> Sequence[Permission]:
+        """What the caller may do with a node pool, by every role on it and above it."""
+        client = AuthorizationManagementClient(**self._given)
+        parent = f"managedClusters/{cluster}"
+        found = client.permissions.list_for_resource(group, "Microsoft.ContainerService", parent, "agentPools", pool)
+        return list(map(_permission, found))
 
     def networks(self) -> Sequence[Network]:
         """The subscription's virtual networks."""
@@ -198,11 +205,12 @@ def _object_id(token: str) -> str:
 def _role(definition: Any) -> Role:
     return Role(
         name=str(definition.role_name),
-        permissions=tuple(
-            Permission(actions=tuple(each.actions or ()), exceptions=tuple(each.not_actions or ()))
-            for each in definition.permissions or ()
-        ),
+        permissions=tuple(map(_permission, definition.permissions or ())),
     )
+
+
+def _permission(found: Any) -> Permission:
+    return Permission(actions=tuple(found.actions or ()), exceptions=tuple(found.not_actions or ()))
 
 
 def _offer(sku: Any, region: str) -> Offer:

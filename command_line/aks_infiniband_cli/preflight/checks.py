@@ -67,9 +67,9 @@ def feature(needs: Needs, subscription_id: str, state: str) -> Line:
     return Line(check="feature", state="pass", found=found, remedy=remedy)
 
 
-def sizes(needs: Needs, offers: Mapping[str, Offer]) -> list[Line]:
+def sizes(machines: Sequence[MachinesNeeded], region: str, offers: Mapping[str, Offer]) -> list[Line]:
     """Whether the region offers each pool's size to the subscription, in the pool's zones. offers: by size."""
-    return [_size(needed, needs.region, offers.get(needed.vm_size)) for needed in needs.machines]
+    return [_size(needed, region, offers.get(needed.vm_size)) for needed in machines]
 
 
 def _size(needed: MachinesNeeded, region: str, offer: Offer | None) -> Line:
@@ -92,18 +92,24 @@ def _size(needed: MachinesNeeded, region: str, offer: Offer | None) -> Line:
     return Line(check=check, state="pass", found=f"{region} offers {vm_size}{until}")
 
 
-def quota(needs: Needs, offers: Mapping[str, Offer], usages: Mapping[str, Usage], subscription_id: str) -> list[Line]:
+def quota(
+    machines: Sequence[MachinesNeeded],
+    region: str,
+    offers: Mapping[str, Offer],
+    usages: Mapping[str, Usage],
+    subscription_id: str,
+) -> list[Line]:
     """VCPUs × machines to come, surge included, against each family's quota and the region's.
 
     usages: by Azure's name of the quota.
     """
     wanted: dict[str, int] = {}
-    for needed in needs.machines:
+    for needed in machines:
         if offer := offers.get(needed.vm_size):
             vcpus = offer.vcpus * needed.added
             for name in (offer.family, REGIONAL):
                 wanted[name] = wanted.get(name, 0) + vcpus
-    return [_quota(name, vcpus, needs.region, usages, subscription_id) for name, vcpus in sorted(wanted.items())]
+    return [_quota(name, vcpus, region, usages, subscription_id) for name, vcpus in sorted(wanted.items())]
 
 
 def _quota(name: str, vcpus: int, region: str, usages: Mapping[str, Usage], subscription_id: str) -> Line:

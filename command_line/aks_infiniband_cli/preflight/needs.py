@@ -93,17 +93,21 @@ class Needs:
         """What is left to be made of a stack that is deployed already."""
         if there is None:
             return self
-        machines = [
-            replace(needed, there=known.count)
-            if (known := there.pools.get(needed.pool)) and known.vm_size.lower() == needed.vm_size.lower()
-            else needed
-            for needed in self.machines
-        ]
-        return replace(self, machines=machines, version_there=there.version)
+        return replace(self, machines=beyond(self.machines, there), version_there=there.version)
+
+
+def beyond(machines: Sequence[MachinesNeeded], there: Deployed) -> list[MachinesNeeded]:
+    """The same machines, with the number of those that are there already."""
+    return [
+        replace(needed, there=known.count)
+        if (known := there.pools.get(needed.pool)) and known.vm_size.lower() == needed.vm_size.lower()
+        else needed
+        for needed in machines
+    ]
 
 
 def needs_of(stack: Stack) -> Needs | None:
-    """What a stack needs of Azure; None where its cluster is there already."""
+    """What a stack needs of Azure; None if its cluster is there already."""
     if not isinstance(stack.cluster, AzureClusterArgs):
         return None
     made, cluster = stack.cluster.cluster, stack.cluster.settings
@@ -122,7 +126,7 @@ def needs_of(stack: Stack) -> Needs | None:
         region=made.location,
         group=made.resource_group_name,
         cluster=made.cluster_name,
-        machines=[system, *(_needed(pool, asked, validation.mode) for pool, asked in stack.cluster.pools)],
+        machines=[system, *(needed(pool, asked, validation.mode) for pool, asked in stack.cluster.pools)],
         kubernetes_version=cluster.kubernetes_version,
         release=stack.operators.release,
         support_plan=cluster.support_plan,
@@ -138,7 +142,8 @@ def needs_of(stack: Stack) -> Needs | None:
     )
 
 
-def _needed(pool: Pool | OrdinaryPool, asked: OrdinaryPool, validation: str) -> MachinesNeeded:
+def needed(pool: Pool | OrdinaryPool, asked: OrdinaryPool, validation: str) -> MachinesNeeded:
+    """The machines of one pool. asked: the pool as Azure is asked for it; validation: the mode."""
     count = asked.autoscale.max_count if asked.autoscale else asked.count
     return MachinesNeeded(
         pool=pool.name,

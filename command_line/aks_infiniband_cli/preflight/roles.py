@@ -1,10 +1,10 @@
 """Whether the roles of whoever is logged in permit what the program does."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
-from aks_infiniband_cli.preflight.answers import Role
+from aks_infiniband_cli.preflight.answers import Permission, Role
 from aks_infiniband_cli.preflight.checks import Line
 from aks_infiniband_cli.preflight.needs import Needs
 from aks_infiniband_cli.preflight.rights import LATER
@@ -60,7 +60,7 @@ def later(granted: Sequence[Role], subscription_id: str) -> Line | None:
 
 
 def _any_permits(granted: Sequence[Role], action: str) -> bool:
-    return any(_permits(role, action) for role in granted)
+    return any(permitted(role.permissions, action) for role in granted)
 
 
 def _actions(needs: Needs) -> Iterator[str]:
@@ -77,10 +77,10 @@ def _actions(needs: Needs) -> Iterator[str]:
         yield _ASSIGNMENT
 
 
-def _permits(role: Role, action: str) -> bool:
-    """A role permits what one of its actions names, and none of its exceptions; Azure compares without case."""
+def permitted(permissions: Iterable[Permission], action: str) -> bool:
+    """Whether one of the permissions names the action, and none of its exceptions; Azure compares without case."""
 
     def named(patterns: Sequence[str]) -> bool:
         return any(fnmatchcase(action.lower(), pattern.lower()) for pattern in patterns)
 
-    return any(named(each.actions) and not named(each.exceptions) for each in role.permissions)
+    return any(named(each.actions) and not named(each.exceptions) for each in permissions)

@@ -1,21 +1,21 @@
 """Checks of a cluster that is there: what is behind, and what AKS manages beside this program. Pure functions."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 
 from aks_infiniband.facts.patches import image_behind, newer_than
 
 from aks_infiniband_cli.preflight.answers import Deployed
 from aks_infiniband_cli.preflight.checks import Line
-from aks_infiniband_cli.preflight.needs import Needs
+from aks_infiniband_cli.preflight.needs import MachinesNeeded, Needs
 
 
-def upkeep(needs: Needs, there: Deployed | None, on: date) -> Iterator[Line]:
+def upkeep(machines: Sequence[MachinesNeeded], there: Deployed | None, on: date) -> Iterator[Line]:
     """Of each pool of the stack whether AKS manages it, and whether its node image is behind. on: today."""
     if there is None:
         return
     behind: list[str] = []
-    for needed in needs.machines:
+    for needed in machines:
         pool = there.pools.get(needed.pool)
         if pool is None:
             continue

@@ -1,19 +1,19 @@
 """How an upgrade is stopped, let go on or taken back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from lightkube import Client
 
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.upgrade import hold
-from aks_infiniband_cli.upgrade.aks import ENDED, Aks, quieten, wait
+from aks_infiniband_cli.upgrade.aks import ENDED, Aks, PoolThere, quieten, wait
 from aks_infiniband_cli.validate.run import Say
 
 
-def stop(aks: Aks, client: Client, namespace: str) -> list[str]:
-    """End what is under way, and have the command that does it end; the pools that it was under way on."""
+def stop(aks: Aks, client: Client, pools: Mapping[str, PoolThere], namespace: str) -> list[str]:
+    """End what is under way on pools, and have the command that does it end; those that it was under way on."""
     stopped = []
-    for name, pool in aks.read().pools.items():
+    for name, pool in pools.items():
         hold.ask_to_stop(client, name, namespace, stop=True)
         if pool.state not in ENDED:
             aks.abort(name)

@@ -1,7 +1,7 @@
 """From what was asked for to what was done: reads stack file, Azure and cluster, plans, and carries the plan out."""
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,6 @@ from typing import Any
 from aks_infiniband.facts.azure_names import SHORT_AGENT_POOL_LABEL
 from aks_infiniband.handwritten import json_document
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
-from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband.stack.settings.mistakes import SettingsError
 from aks_infiniband.stack.stack import Stack
 from lightkube.resources.policy_v1 import PodDisruptionBudget
@@ -26,6 +25,7 @@ from aks_infiniband_cli.upgrade import plan as planning
 from aks_infiniband_cli.upgrade.aks import UPGRADING, Aks, ClusterThere, Operation, wait
 from aks_infiniband_cli.upgrade.breaks import blocking, breaks
 from aks_infiniband_cli.upgrade.machines import Stopped, Work, upgraded
+from aks_infiniband_cli.upgrade.owned import owned, refuse_strange
 from aks_infiniband_cli.validate.deployed import Deployed, Object
 from aks_infiniband_cli.validate.nodes import choose, name_of
 from aks_infiniband_cli.validate.run import Cluster, Say
@@ -70,30 +70,20 @@ class Done:
 
 
 class Upgrade:
-    """One upgrade of one stack's cluster. Everything raises CommandError."""
+    """One upgrade of one stack's cluster, or of the node pools that it has taken over. All raises CommandError."""
 
     def __init__(self, kubeconfig: str, wish: Wish, say: Say) -> None:
         self._wish, self._say = wish, say
         configuration = configuration_of(wish.file)
         self._now = _stack(wish.file, configuration)
-        made = self._now.cluster
-        if not isinstance(made, AzureClusterArgs):
-            raise CommandError(
-                f"{wish.file} makes no cluster: upgrade it with the tool that made it, then run `validate`"
-            )
-        self._made = made
+        self._owned = owned(self._now, wish.file)
         self._then = self._now
-        if wish.kubernetes:
+        if wish.kubernetes and self._owned.whole:
             self._then = _stack(wish.file, _with(configuration, wish.kubernetes), wish.kubernetes)
         chosen = chosen_subscription(wish.subscription, configuration)
-        place = (made.cluster.resource_group_name, made.cluster.cluster_name)
+        place = (self._owned.resource_group, self._owned.cluster)
         self._aks = Aks(login(), wish.endpoint or endpoint_of(configuration), chosen, *place)
         self._cluster = Cluster(client=connected(kubeconfig), kubeconfig=kubeconfig)
-
-    @property
-    def _own(self) -> list[str]:
-        """The pools of the stack file, in its order."""
-        return [pool.name for pool, _ in self._made.pools]
 
     def plan(self) -> Plan:
         """What is to be done. Raises CommandError for what Azure would refuse, and where machines are busy."""
@@ -102,7 +92,7 @@ class Upgrade:
         by_pool = _by_pool(nodes)
         chosen = self._chosen(there)
         several = {name for name, pool in there.pools.items() if pool.count > 1}  # a node is away while it is reimaged
-        measured = [name for name in self._own if name in validations and name in several]
+        measured = [name for name in self._owned.pools if name in validations and name in several]
         steps = [*self._control_plane(there), *planning.pools(there, self._targets(chosen), by_pool, measured)]
         planning.refuse_many_at_once(there, steps)
         waiting = [step.name for step in steps if step.kind == "measured pool" and step.machines]
@@ -139,30 +129,28 @@ class Upgrade:
 
     def stop(self) -> list[str]:
         """End what is under way, and have the command that does it end; the pools that it was under way on."""
-        self._refuse_strange(self._own)
-        return ending.stop(self._aks, self._cluster.client, self._wish.namespace)
+        refuse_strange(self._wish.pools, self._owned.pools)
+        pools = self._owned.among(self._aks.read().pools)
+        return ending.stop(self._aks, self._cluster.client, pools, self._wish.namespace)
 
     def release(self) -> list[str]:
         """Let the machines that are held go on, whatever was measured; their names."""
-        self._refuse_strange(self._own)
-        return ending.release(self._cluster.client, self._wish.pools or self._own, self._wish.namespace)
+        refuse_strange(self._wish.pools, self._owned.pools)
+        return ending.release(self._cluster.client, self._wish.pools or self._owned.pools, self._wish.namespace)
 
     def back(self) -> list[str]:
         """Roll pools back to what they had before; what they have now."""
         client, namespace = self._cluster.client, self._wish.namespace
-        pools = self._wish.pools or ending.held_pools(client, self._own, namespace)
+        refuse_strange(self._wish.pools, self._owned.among(self._aks.read().pools))
+        pools = self._wish.pools or ending.held_pools(client, self._owned.pools, namespace)
         told = ending.back(self._aks, client, pools, namespace, self._say)
         self._write_down()
         return told
 
     def _chosen(self, there: ClusterThere) -> list[str]:
-        self._refuse_strange(there.pools)
-        return list(self._wish.pools or there.pools)
-
-    def _refuse_strange(self, known: Iterable[str]) -> None:
-        there = list(known)
-        if strange := [name for name in self._wish.pools if name not in there]:
-            raise CommandError(f"unknown pool {', '.join(strange)}; the pools are {', '.join(there)}")
+        pools = self._owned.among(there.pools)
+        refuse_strange(self._wish.pools, pools)
+        return list(self._wish.pools or pools)
 
     def _targets(self, chosen: Sequence[str]) -> dict[str, planning.Target]:
         if self._wish.kubernetes:
@@ -170,9 +158,12 @@ class Upgrade:
         return {name: planning.Target(image=self._aks.next_of(name).image) for name in chosen}
 
     def _control_plane(self, there: ClusterThere) -> Iterator[planning.Step]:
-        if self._wish.kubernetes:
+        wanted = self._wish.kubernetes
+        if wanted and not self._owned.whole:
+            self._owned.require_control_plane(there, wanted)
+        elif wanted:
             after = self._aks.after(there.version, there.location)
-            yield from planning.control_plane(there, self._wish.kubernetes, after)
+            yield from planning.control_plane(there, wanted, after)
 
     def _refuse_busy(self, validations: Sequence[Deployed], nodes: Sequence[Object], pods: Sequence[Object]) -> None:
         busy = [
@@ -229,9 +220,11 @@ class Upgrade:
         return self._aks.upgrade_image(step.name)
 
     def _write_down(self) -> bool:
-        """Have the stack file say what Azure has."""
+        """Have the stack file say what Azure has; that of a cluster of others says no version."""
+        if not self._owned.whole:
+            return False
         there = self._aks.read()
-        asked = {name: there.pools[name].asked for name in self._own if name in there.pools}
+        asked = {name: there.pools[name].asked for name in self._owned.pools if name in there.pools}
         return written.write(self._wish.file, written.Versions(cluster=there.asked, pools=asked))
 
 

@@ -22,7 +22,8 @@ from aks_infiniband.facts.modes import ACCESS, DEFAULT_MODE, Access
 from aks_infiniband.handwritten.section import WITH_HOLES, Section, follows
 
 MOST_POOLS: Final = 100
-"""Pools that AKS takes in one cluster (Azure, "Quotas, virtual machine size restrictions, and region availability")."""
+"""Pools that AKS takes in one cluster (Azure, "Quotas, virtual machine size restrictions, and region availability",
+read 2026-11-28)."""
 MOST_NODES_OF_ALL: Final = 5000
 """Nodes of one cluster: Kubernetes' own limit ("Considerations for large clusters"), and that of AKS's tiers Standard
 and Premium (MicrosoftDocs/azure-aks-docs fb060ab of 2026-08-21, free-standard-pricing-tiers.md)."""

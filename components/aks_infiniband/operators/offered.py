@@ -23,7 +23,8 @@ from aks_infiniband.operators.existing_policy import LOOK_SECONDS, Policy
 from aks_infiniband.resources.quantities import quantity
 
 _NETWORKS_IN: Final = "default"
-"""Namespace of the NetworkAttachmentDefinition of an IPoIBNetwork that names none (assumed)."""
+"""Namespace of the NetworkAttachmentDefinition of an IPoIBNetwork that names none (Mellanox/network-operator b06827e of
+2026-08-19, pkg/state/state_ipoib_network.go)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,4 +1,6 @@
-"""A cluster of Azure's public guide, with its node pools: adopted, brought up, and destroyed without them."""
+"""A cluster of Azure's public guide with node pools, one of them without InfiniBand: adopted, brought up, upgraded, and
+destroyed without them.
+"""
 
 import json
 from dataclasses import replace
@@ -7,15 +9,18 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from rehearsal.azure.cloud import NODE_IMAGE_RELEASE
 from tests.rehearsal.conftest import RehearseOurs
 from tests.rehearsal.existing import by_hand
 from tests.rehearsal.shell import shell
 from tests.rehearsal.stacks.conftest import Stack
+from tests.rehearsal.stacks.upgrading import images, upgrade, upgrading
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1200)]
 
 POOL: Final = "azure-native:containerservice:AgentPool"
-TAKEN: Final[dict[str, Any]] = {
+AZURE: Final = "--resource-group guide --cluster guide"
+H100: Final[dict[str, Any]] = {
     "count": 2,
     "vm_size": "Standard_ND96isr_H100_v5",
     "gpu_profile": {"driver": "None"},
@@ -25,13 +30,19 @@ TAKEN: Final[dict[str, Any]] = {
     "kubelet_config": {"cpu_manager_policy": "static"},
 }
 """With what the guide asks for, and with what a stack file has keys for and not."""
-ADOPT: Final = "aks-infiniband adopt lab --pool ndh100 --resource-group guide --cluster guide"
+TAKEN: Final = {
+    "ndh100": H100,
+    "hbv4": {"count": 2, "vm_size": "Standard_HB176rs_v4"},
+    "work": {"count": 1, "vm_size": "Standard_D8s_v5"},
+}
+"""The pools by name, the last without InfiniBand."""
+ADOPT: Final = f"aks-infiniband adopt lab {' '.join(f'--pool {name}' for name in TAKEN)} {AZURE}"
 
 
 @pytest.fixture(scope="module")
 def theirs(rehearse_ours: RehearseOurs, tmp_path_factory: pytest.TempPathFactory) -> Stack:
     """The data centre, in which others have made the cluster with one pool and both operators."""
-    return by_hand.make_in_azure(rehearse_ours, tmp_path_factory.mktemp("by-hand"), {"ndh100": TAKEN})
+    return by_hand.make_in_azure(rehearse_ours, tmp_path_factory.mktemp("by-hand"), TAKEN)
 
 
 @pytest.fixture(scope="module")
@@ -63,14 +74,11 @@ def imported(stack: Stack) -> None:
 
 
 def test_it_describes_what_is_there_and_says_what_stays(said: dict[str, Any], theirs: Stack) -> None:
-    (pool,) = said["pools"]
-    assert pool["taken_over"], said
-    assert [change.partition(" ")[0] for change in pool["changes"]] == [
-        "upgradeSettings",
-        "orchestratorVersion",
-        "powerState",
-    ]
-    assert pool["stays"] == ["kubeletConfig: {cpuManagerPolicy: static}"]
+    assert [(pool["name"], pool["taken_over"]) for pool in said["pools"]] == [(name, True) for name in TAKEN]
+    moving = ["orchestratorVersion", "powerState"]
+    changes = [[change.partition(" ")[0] for change in pool["changes"]] for pool in said["pools"]]
+    assert changes == [["upgradeSettings", *moving], ["upgradeSettings", *moving], moving]
+    assert [pool["stays"] for pool in said["pools"]] == [["kubeletConfig: {cpuManagerPolicy: static}"], [], []]
     assert [kept.partition(" (")[0] for kept in said["theirs"]] == [
         "NicClusterPolicy nic-cluster-policy",
         "ClusterPolicy cluster-policy",
@@ -78,15 +86,17 @@ def test_it_describes_what_is_there_and_says_what_stays(said: dict[str, Any], th
     config = yaml.safe_load((theirs.rehearsal.project / "Pulumi.lab.yaml").read_text())["config"]
     assert config["aks-infiniband:networkOperator"] == {"existing": True, "mode": "rdma-shared"}
     assert config["aks-infiniband:gpuOperator"] == {"existing": True}
-    (keys,) = config["aks-infiniband:pools"]
+    keys, _, work = config["aks-infiniband:pools"]
     assert keys["taints"] == ["sku=gpu:NoSchedule"]
     assert keys["labels"] == {"team": "ml"}
+    assert (work["name"], work["infiniband"]) == ("work", False)
 
 
 def test_without_the_import_a_preview_refuses_to_make_the_pool(adopted: Stack) -> None:
     refused = adopted.preview()
     assert not refused.succeeded
-    assert "node pool ndh100 of cluster guide is not in the state of this stack" in refused.errors
+    for name in TAKEN:
+        assert f"node pool {name} of cluster guide is not in the state of this stack" in refused.errors
 
 
 def test_after_the_import_nothing_is_replaced_or_deleted_and_the_pool_changes_as_it_was_said(adopted: Stack) -> None:
@@ -95,21 +105,51 @@ def test_after_the_import_nothing_is_replaced_or_deleted_and_the_pool_changes_as
     assert planned.succeeded, planned.said
     assert {operation for names in planned.plan.values() for operation in names} == {"create", "update"}
     updated = [step for step in planned.steps if step.operation == "update"]
-    assert [step.name for step in updated] == ["rdma-ndh100"]
+    assert sorted(step.name for step in updated) == sorted(f"rdma-{name}" for name in TAKEN)
+
+
+def test_preflight_asks_azure_for_the_pools_and_for_the_right_to_change_each(adopted: Stack) -> None:
+    said = shell(adopted.rehearsal, "aks-infiniband preflight -s lab --output json", folder=adopted.rehearsal.project)
+    lines = {line["check"]: line for line in json.loads(said)["checks"]}
+    assert lines["cluster"]["found"].endswith("; the stack makes nothing there, and changes ndh100, hbv4, work")
+    assert {lines[f"rights on {name}"]["state"] for name in TAKEN} == {"pass"}
 
 
 def test_it_comes_up_and_passes_and_a_second_update_changes_nothing(adopted: Stack) -> None:
     before, pods = pools(adopted), by_hand.pods(adopted)
     up = adopted.up()
     assert up.succeeded, up.said
-    assert adopted.verdicts() == {"ndh100": "pass"}
+    assert adopted.verdicts() == {"ndh100": "pass", "hbv4": "pass"}
     assert adopted.up().changed == {}
     after = pools(adopted)
-    changed = {key for key, value in after["ndh100"].items() if value != before["ndh100"].get(key)}
-    assert changed == {"upgradeSettings", "eTag"}
+    for name, changes in {"ndh100": {"upgradeSettings"}, "hbv4": {"upgradeSettings"}, "work": set[str]()}.items():
+        changed = {key for key, value in after[name].items() if value != before[name].get(key)}
+        assert changed <= {*changes, "eTag"}, name
+        assert changed >= changes, name
     assert after["ndh100"]["kubeletConfig"] == {"cpuManagerPolicy": "static"}
     assert after["nodepool1"] == before["nodepool1"]
     assert pods.items() <= by_hand.pods(adopted).items()
+
+
+def test_an_upgrade_changes_the_pools_that_were_taken_over_and_nothing_else(adopted: Stack) -> None:
+    theirs = images(adopted, "nodepool1")
+    (adopted.rehearsal.run.azure / NODE_IMAGE_RELEASE).write_text("209912.01.0")
+    planned = upgrade(adopted, "--node-image", "--dry-run")["plan"]["steps"]
+    assert [(step["kind"], step["name"]) for step in planned] == [
+        *(("measured pool", name) for name in ("ndh100", "hbv4")),
+        ("pool", "work"),
+    ]
+    found = upgrade(adopted, "--node-image", "--pool", "hbv4")
+    assert (found["accepted"], found["done"]) == (True, ["measured pool hbv4"])
+    assert {image.rpartition("-")[2] for image in images(adopted, "hbv4").values()} == {"209912.01.0"}
+    assert images(adopted, "nodepool1") == theirs
+    with upgrading(adopted, "--to", "1.36") as command:
+        _, complained = command.communicate(timeout=60)
+    assert "az aks upgrade --resource-group guide --name guide --control-plane-only" in complained
+    with upgrading(adopted, "--node-image", "--pool", "nodepool1") as command:
+        _, complained = command.communicate(timeout=60)
+    assert "unknown pool nodepool1; the pools are ndh100, hbv4, work" in complained
+    assert adopted.up().changed == {}
 
 
 def test_a_destroy_leaves_the_pool_and_what_others_made(adopted: Stack) -> None:

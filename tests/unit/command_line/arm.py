@@ -51,6 +51,8 @@ class Arm:
     cluster: tuple[str, dict[str, tuple[str, int]]] | None = None
     shown: dict[str, dict[str, Any]] = field(default_factory=dict)
     """What else Azure shows of a pool of the cluster."""
+    permitted: tuple[str, ...] = ("*",)
+    """What the caller may do with a node pool."""
     subnet_roles: list[dict[str, str]] = field(default_factory=list)
     registry: Registry = field(default_factory=Registry)
     refused: str = "^$"
@@ -93,6 +95,7 @@ class Arm:
             "/resources": self._identities,
             "/identities/(.+)": lambda principal: {"id": principal, "properties": {"principalId": principal}},
             ".*/subnets/[^/]+/providers/Microsoft.Authorization/roleAssignments": self._subnet_roles,
+            ".*/agentPools/[^/]+/providers/Microsoft.Authorization/permissions": self._permissions,
             "/providers/Microsoft.Features/providers/(.+)/features/(.+)": self._feature,
             f"{compute}/skus": self._skus,
             f"{compute}/locations/(.+)/usages": self._usages,
@@ -140,6 +143,9 @@ class Arm:
                 for number, (scope, role) in enumerate(scopes)
             ]
         }
+
+    def _permissions(self) -> Any:
+        return {"value": [{"actions": list(self.permitted), "notActions": []}]}
 
     def _groups(self) -> Any:
         """ManagedBy tells the groups that AKS keeps."""
@@ -227,7 +233,8 @@ class Arm:
             {"name": name, "vmSize": size, "count": count} | self.shown.get(name, {})
             for name, (size, count) in pools.items()
         ]
-        return {"properties": {"currentKubernetesVersion": version, "agentPoolProfiles": profiles}}
+        shown = {"currentKubernetesVersion": version, "agentPoolProfiles": profiles}
+        return {"location": "southcentralus", "properties": shown}
 
     def _networks(self) -> Any:
         return {

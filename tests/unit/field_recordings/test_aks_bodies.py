@@ -63,7 +63,9 @@ def azure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Azure]:
 def test_the_preflight_reads_version_and_pools_of_a_cluster(azure: Azure) -> None:
     image = "AKSUbuntu-2404gen2containerd-202606.08.1"
     pools = {"nodepool1": Machines(vm_size="Standard_D8a_v4", count=3, image=image)}
-    assert azure.deployed("clitest000001", "cliakstest000002") == Deployed(version="1.35.5", pools=pools)
+    assert azure.deployed("clitest000001", "cliakstest000002") == Deployed(
+        region="eastus2euap", version="1.35.5", pools=pools
+    )
 
 
 def test_the_preflight_takes_a_cluster_that_is_not_there_for_none(azure: Azure) -> None:

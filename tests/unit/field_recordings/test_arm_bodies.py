@@ -91,7 +91,7 @@ def test_a_familys_quota_is_found_though_it_is_spelled_otherwise_and_its_name_is
     offer = Offer(
         family="standardNDASv4_A100Family", vcpus=96, zones=frozenset(), refused=None, refused_zones=frozenset()
     )
-    lines = {line.check: line for line in quota(TWO_MACHINES, {A100: offer}, usages, SUBSCRIPTION)}
+    lines = {line.check: line for line in quota(TWO_MACHINES.machines, "westus", {A100: offer}, usages, SUBSCRIPTION)}
     assert lines["quota cores"].found.startswith("192 vCPUs wanted, 9 of 100 in use")
     assert lines["quota standardNDASv4_A100Family"].state == "fail"
     assert "--resource-name 'Standard NDASv4_A100 Family' --scope" in str(
