@@ -11,6 +11,8 @@ REFRESH ?=
 VERSION ?=
 TOOLS ?=
 PUBLISHED ?=
+SAMPLE ?=
+SEED ?=
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -28,7 +30,7 @@ quoted = '$(subst ','\'',$(1))'
 option = $(if $(2),--$(1) $(call quoted,$(2)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools rehearse rehearse-down unit test test-simulator test-all version release check fix style docs site facts facts-check recordings bench lock digests sizes
+.PHONY: help setup tools rehearse rehearse-down unit test test-simulator test-all version release check fix mutants style docs site facts facts-check recordings bench lock digests sizes
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -71,6 +73,9 @@ check: setup ## style, types and layers: every check runs, and what failed is li
 
 fix: setup ## mend what lint and format can mend
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
+
+mutants: setup ## change the library line by line, and list what no test notices: SAMPLE=200 SEED=1; about half an hour
+	@$(BIN)/python -m tests.mutation $(call option,sample,$(SAMPLE)) $(call option,seed,$(SEED))
 
 style: setup ## count the habits that STYLE.md names, and lower their ceilings
 	@$(BIN)/python -m tests.wording --lower
@@ -120,4 +125,5 @@ lock: setup ## resolve the requirements files anew from pyproject.toml
 	@$(LOCK) --universal requirements.in -o requirements.txt
 	@$(LOCK) --universal --generate-hashes --no-emit-package aks-infiniband --no-emit-package aks-infiniband-cli requirements-dev.in -o requirements-dev.txt
 	@$(LOCK) --universal --generate-hashes --allow-unsafe requirements-pip.in -o requirements-pip.txt
+	@$(LOCK) --universal --generate-hashes --no-header tests/mutation/requirements.in -o tests/mutation/requirements.txt
 	@sed -n 's/^GO_PACKAGE = "\(.*\)"$$/\1/p' rehearsal/tools/pins.py | $(LOCK) --universal --generate-hashes --no-header - -o rehearsal/tools/go-requirements.txt
