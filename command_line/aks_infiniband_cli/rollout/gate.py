@@ -1,10 +1,11 @@
 """Another driver on one node first: measured against what its pool was accepted with, and the rest only if it holds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 
 from aks_infiniband.facts.driver_upgrades import FAILED
+from aks_infiniband.resources.metadata import OPERATOR_NAMESPACES
 from aks_infiniband.validation.reports import lacks
 from lightkube import ApiError, Client
 from lightkube.resources.apps_v1 import DaemonSet
@@ -57,9 +58,10 @@ def roll_out(
     validations, nodes, pods = read_cluster(client, namespace)
     try:
         _refuse(client, nodes, driver)
-        own = driver.own_pods(pods, operator_namespace, operators_in(client))
+        operators = operators_in(client)
+        own = driver.own_pods(pods, operator_namespace, operators)
         loaded = driver.loaded(own)
-        validation, first = first_node(validations, nodes, pods, driver, wanted, loaded)
+        validation, first = first_node(validations, nodes, pods, driver, wanted, loaded, operators)
         others = [n for n in nodes if name_of(n) in loaded and name_of(n) != first and not is_passed_over(n, driver)]
         beside = _generations(client, loaded[first].namespace)
         for node in others:
@@ -130,16 +132,17 @@ def first_node(
     driver: Driver,
     wanted: str | None,
     loaded: Mapping[str, Loaded],
+    operators: Collection[str] = OPERATOR_NAMESPACES,
 ) -> tuple[Deployed, str]:
     """The first node, and its pool's validation. Raises CommandError where two of its pool are not idle: it takes two
-    to measure. loaded: by node, what brought its driver.
+    to measure. loaded: by node, what brought its driver. operators: their namespaces.
     """
     why = list[str]()
     if wanted is not None and loaded and wanted not in loaded:
         have = f"{', '.join(sorted(loaded))} have one"
         raise CommandError(f"node {wanted} does not have a driver of the {driver.operator}; {have}")
     for validation in validations.values():
-        idle, left_out = choose(nodes, pods, validation, wanted=(), include_busy=False)
+        idle, left_out = choose(nodes, pods, validation, wanted=(), include_busy=False, operators=operators)
         names = [name_of(node) for node in idle if name_of(node) in loaded]
         if len(names) > 1 and (wanted is None or wanted in names):
             return validation, wanted or names[0]

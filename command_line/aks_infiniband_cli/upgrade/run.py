@@ -13,7 +13,7 @@ from aks_infiniband.stack.settings.mistakes import SettingsError
 from aks_infiniband.stack.stack import Stack
 from lightkube.resources.policy_v1 import PodDisruptionBudget
 
-from aks_infiniband_cli.cluster import connected
+from aks_infiniband_cli.cluster import connected, operators_in
 from aks_infiniband_cli.console import CommandError, note
 from aks_infiniband_cli.preflight.azure import chosen_subscription, endpoint_of, login
 from aks_infiniband_cli.preflight.images import images, images_of
@@ -166,10 +166,11 @@ class Upgrade:
             yield from planning.control_plane(there, wanted, after)
 
     def _refuse_busy(self, validations: Sequence[Deployed], nodes: Sequence[Object], pods: Sequence[Object]) -> None:
+        operators = operators_in(self._cluster.client)
         busy = [
             f"{left.node}: {left.why}"
             for validation in validations
-            for left in choose(nodes, pods, validation, wanted=(), include_busy=False)[1]
+            for left in choose(nodes, pods, validation, wanted=(), include_busy=False, operators=operators)[1]
             if left.busy
         ]
         if busy and not self._wish.include_busy:

@@ -10,7 +10,7 @@ from aks_infiniband_cli.validate.documents import Run
 from aks_infiniband_cli.validate.nodes import choose, name_of, nodes_of
 from aks_infiniband_cli.validate.rendering import Pool
 from aks_infiniband_cli.validate.run import Cluster, Say, measure
-from aks_infiniband_cli.validate.validating import pool_of, read_cluster
+from aks_infiniband_cli.validate.validating import operators_of, pool_of, read_cluster
 
 _COULD_NOT_BE_MADE: Final = 1
 """The highest severity that counts against a node: 0 is a failure, 1 a check that could not be made, 2 a warning."""
@@ -26,8 +26,9 @@ def measured_with_neighbour(
     ever. That is no reason to refuse it here.
     """
     _, nodes, pods = read_cluster(cluster.client, validation.namespace)
+    operators = operators_of(cluster.client)
     ready = [_without(beside, node) for node in nodes]
-    idle, left_out = choose(ready, pods, validation, wanted=(), include_busy=False)
+    idle, left_out = choose(ready, pods, validation, wanted=(), include_busy=False, operators=operators)
     mine = [node for node in idle if name_of(node) == changed]
     neighbours = [node for node in idle if name_of(node) != changed]
     if not mine or not neighbours:

@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from aks_infiniband.diagnosis.asks import DEVICES, asks_of, is_rdma
-from aks_infiniband.diagnosis.ownership import is_over
+from aks_infiniband.diagnosis.ownership import is_of_daemon_set, is_over, owner_of
+from aks_infiniband.resources.metadata import OPERATOR_NAMESPACES
 from aks_infiniband.validation.reports import lacks
 
 from aks_infiniband_cli.console import CommandError
@@ -70,18 +71,19 @@ def choose(
     *,
     wanted: Collection[str],
     include_busy: bool,
+    operators: Collection[str] = OPERATOR_NAMESPACES,
 ) -> tuple[list[Object], list[LeftOut]]:
     """The nodes of the pool that are measured, and those that are not.
 
     pods: of all namespaces. wanted: names of nodes; empty for every node of the pool. include_busy: measure nodes that
-    somebody uses.
+    are in use, too. operators: their namespaces.
     """
     chosen, left_out = list[Object](), list[LeftOut]()
     for node in sorted(nodes_of(nodes, validation), key=name_of):
         if wanted and name_of(node) not in wanted:
             continue
         unusable = ", ".join(lacks(dict(node), validation.promise))
-        why = unusable or ("" if include_busy else busy(name_of(node), pods, validation))
+        why = unusable or ("" if include_busy else busy(name_of(node), pods, validation, operators))
         if why:
             left_out.append(LeftOut(node=name_of(node), why=why, busy=not unusable))
         else:
@@ -89,10 +91,17 @@ def choose(
     return chosen, left_out
 
 
-def busy(node: str, pods: Sequence[Object], validation: Deployed) -> str:
-    """Who uses the RDMA or GPU resources of a node of the pool, in words; empty where nobody does."""
+def busy(
+    node: str, pods: Sequence[Object], validation: Deployed, operators: Collection[str] = OPERATOR_NAMESPACES
+) -> str:
+    """Who uses the RDMA or GPU resources of a node of the pool, in words; empty if no pod does.
+
+    operators: their namespaces. Their DaemonSets, AKS's and ours have the node's devices to serve them.
+    """
     for pod in pods:
         if is_over(pod) or (pod.get("spec") or {}).get("nodeName") != node:
+            continue
+        if is_of_daemon_set(pod) and owner_of(pod, {*operators, validation.namespace}) != "another":
             continue
         held = next(_held(pod, validation.resources), None)
         if held:

@@ -1,6 +1,6 @@
 """From what was asked for to what was found: reads the cluster, has the nodes measured, and cordons."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from aks_infiniband.facts.azure_names import AGENT_POOL_LABEL
@@ -13,7 +13,7 @@ from lightkube import Client
 from lightkube.resources.batch_v1 import Job
 from lightkube.resources.core_v1 import ConfigMap, Node, Pod
 
-from aks_infiniband_cli.cluster import NO_ANSWER, connected
+from aks_infiniband_cli.cluster import NO_ANSWER, connected, operators_in
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.validate import cordon
 from aks_infiniband_cli.validate.comparison import changes, earlier
@@ -83,7 +83,7 @@ def validated(kubeconfig: str, wish: Wish, say: Say) -> Found:
         raise CommandError(f"the earlier report does not have pool {', '.join(missing)}: choose the pools with --pool")
     if plan.prepare(cluster.client, say, cordon=wish.cordon):
         _, nodes, pods = read_cluster(cluster.client, wish.namespace)
-    measuring = _measuring(chosen, nodes, pods, wish, before)
+    measuring = _measuring(chosen, nodes, pods, operators_of(cluster.client), wish, before)
     with plan.there(cluster.client, say, needed=any(name in plan.pools for name in measuring.runs)):
         measured = measure(cluster, list(measuring.runs.values()), say)
     pools = [measuring.outcome(name, measured.get(name), plan) for name in chosen]
@@ -112,13 +112,16 @@ def _measuring(
     chosen: Mapping[str, Deployed],
     nodes: Sequence[Object],
     pods: Sequence[Object],
+    operators: Collection[str],
     wish: Wish,
     before: Mapping[str, Accepted] | None,
 ) -> _Measuring:
     members = {name: _members(validation, nodes) for name, validation in chosen.items()}
     runs, left_out = dict[str, Run](), dict[str, list[LeftOut]]()
     for name, validation in chosen.items():
-        idle, left_out[name] = choose(nodes, pods, validation, wanted=wish.nodes, include_busy=wish.include_busy)
+        idle, left_out[name] = choose(
+            nodes, pods, validation, wanted=wish.nodes, include_busy=wish.include_busy, operators=operators
+        )
         if not validation.lasting:  # nobody has said whose taints its pods tolerate
             left_out[name] += [LeftOut(node=name_of(node), why=why) for node in idle if (why := held(node))]
             idle = [node for node in idle if not held(node)]
@@ -196,6 +199,14 @@ def read_cluster(client: Client, namespace: str) -> tuple[dict[str, Deployed], S
     except NO_ANSWER as error:
         raise CommandError(f"the cluster cannot be read: {error}") from error
     return deployed(jobs, config_maps), nodes, pods
+
+
+def operators_of(client: Client) -> set[str]:
+    """The namespaces whose pods are believed to be an operator's. Raises CommandError if they cannot be read."""
+    try:
+        return operators_in(client)
+    except NO_ANSWER as error:
+        raise CommandError(f"the cluster cannot be read: {error}") from error
 
 
 def _unmanaged(validations: Mapping[str, Deployed], nodes: Sequence[Object], wish: Wish) -> list[Chosen]:

@@ -68,12 +68,13 @@ def operators_pods(pods: Iterable[Object], operators: Collection[str] = OPERATOR
     operators: their namespaces.
     """
     return [
-        pod
-        for pod in pods
-        if not is_over(pod)
-        and owner_of(pod, operators) == "operator"
-        and any(owner.get("kind") == "DaemonSet" and owner.get("controller", True) for owner in owners_of(pod))
+        pod for pod in pods if not is_over(pod) and owner_of(pod, operators) == "operator" and is_of_daemon_set(pod)
     ]
+
+
+def is_of_daemon_set(pod: Object) -> bool:
+    """Whether a DaemonSet controls a pod."""
+    return any(owner.get("kind") == "DaemonSet" and owner.get("controller", True) for owner in owners_of(pod))
 
 
 def operator_namespaces(view: View) -> set[str]:

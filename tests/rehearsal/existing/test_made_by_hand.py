@@ -11,11 +11,12 @@ import pytest
 import yaml
 from aks_infiniband.validation.access_documents import RBAC
 from aks_infiniband_cli.validate.unmanaged.rights import needed
-from lightkube.resources.core_v1 import Namespace
+from lightkube.resources.core_v1 import Namespace, Pod
 
 from rehearsal.control_plane import ENVIRONMENT_VARIABLE, the_only_command
 from rehearsal.engine.pulumi import Engine
 from rehearsal.tools.paths import PROJECT
+from tests.rehearsal import tenant
 from tests.rehearsal.conftest import RehearseOurs
 from tests.rehearsal.engine_runs import engine_on, run
 from tests.rehearsal.existing import by_hand
@@ -192,6 +193,41 @@ def test_a_pool_passes_without_a_stack_and_a_bad_machine_is_named_cordoned_and_h
     with suppress(AssertionError):  # the taint of a cordon goes after it
         eventually(lambda: everything(stack) == before, seconds=30)
     assert everything(stack) == before
+
+
+@pytest.mark.long
+def test_what_a_tenant_makes_to_look_like_an_operators_is_not_taken_for_it(stack: Stack, tmp_path: Path) -> None:
+    """By somebody with `edit` in a namespace, on the API server; what an operator has there is as it was."""
+    node = "ndh100-0"
+    before, seen = by_hand.pods(stack), doctor(stack.rehearsal.run.kubeconfig)["findings"]
+    theirs = tenant.tenant(stack)
+    owner = {"apiVersion": "mellanox.com/v1alpha1", "kind": "NicClusterPolicy", "name": "nic-cluster-policy"}
+    failed = tenant.pod("raise SystemExit(1)", nodeName=node, restartPolicy="Never")
+    running = tenant.pod("import time; time.sleep(600)")
+    tenant.create(theirs, "Job", "mofed", spec={"backoffLimit": 0, "template": tenant.template(tenant.OFED, failed)})
+    labels = tenant.HOST_ENGINE
+    tenant.create(
+        theirs,
+        *("DaemonSet", "nvidia-dcgm"),
+        metadata={"ownerReferences": [{**owner, "uid": "forged", "controller": True}]},
+        spec={"selector": {"matchLabels": labels}, "template": tenant.template(labels, running)},
+    )
+    tenant.repair(theirs, node, tenant.TEAM)
+
+    def are_there() -> bool:
+        found = [each.to_dict() for each in stack.cluster().list(Pod, namespace=tenant.TEAM)]
+        return {(each["spec"].get("nodeName"), each["status"]["phase"]) for each in found} >= {
+            (node, "Failed"),
+            (node, "Running"),
+        }
+
+    eventually(are_there, seconds=120)
+    assert doctor(stack.rehearsal.run.kubeconfig)["findings"] == seen
+    file = tmp_path / "evidence.json"
+    command(stack, "evidence", node, "--out", str(file), code=0)
+    assert "no pod nvidia-dcgm runs on the node" in file.read_text()
+    assert by_hand.pods(stack).items() >= before.items()
+    stack.cluster().delete(Namespace, tenant.TEAM)
 
 
 @pytest.mark.long

@@ -26,7 +26,7 @@ CASES: Final = (
     Case("sriov", "nda100", "sriov", "rdma/ib", frozenset({"rdma-write-bandwidth", "all-reduce"})),
     Case(
         *("ipoib", "hbv4", "ipoib", "rdma/shared_ib"),
-        kinds=frozenset({"rdma-write-bandwidth", "ipoib"}),
+        kinds=frozenset({"rdma-write-bandwidth", "ipoib-throughput"}),
         choose=("--mode", "ipoib"),
     ),
     Case("dra", "ndh100", "dra", None, frozenset({"rdma-write-bandwidth", "all-reduce"})),

@@ -30,7 +30,10 @@ FABRIC: Final = "example.com/fabric=ndh100"
 READS: Final = (
     *(Right(resource=f"{plural}.mellanox.com", verb="list") for plural in _NETWORK_OPERATORS),
     *(Right(resource=f"{plural}.resource.k8s.io", verb="list") for plural in ("resourceslices", "deviceclasses")),
-    *(Right(resource=resource, verb="list") for resource in ("nodes", "pods", "configmaps", "jobs.batch")),
+    *(
+        Right(resource=resource, verb="list")
+        for resource in ("nodes", "pods", "configmaps", "jobs.batch", "daemonsets.apps")
+    ),
 )
 """What `validate` reads before it knows whether it makes anything (docs/validate.md)."""
 

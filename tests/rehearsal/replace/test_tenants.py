@@ -1,20 +1,18 @@
 """What a tenant leaves on a node costs no machine, and a machine that cannot be measured is counted, not condemned."""
 
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any
 
 import pytest
-from lightkube.models.meta_v1 import ObjectMeta
-from lightkube.resources.batch_v1 import Job
-from lightkube.resources.core_v1 import Namespace, Pod
+from lightkube import Client
+from lightkube.resources.core_v1 import Event, Pod
 
 from tests.rehearsal.conftest import RehearseOurs
-from tests.rehearsal.replace.replacing import BEFORE, CURED_BY_RESTART, Fleet, fleet, steps, tell
+from tests.rehearsal.replace.replacing import BEFORE, CURED_BY_RESTART, UNBOUNDED, Fleet, fleet, steps, tell
+from tests.rehearsal.tenant import OFED, TEAM, create, pod, repair, template, tenant
 from tests.rehearsal.waiting import eventually
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]
-TEAM: Final = "team"
-FORGED: Final[dict[str, Any]] = {"nvidia.com/ofed-driver": ""}
 
 
 @pytest.fixture(scope="module")
@@ -23,25 +21,21 @@ def three(rehearse_ours: RehearseOurs) -> Fleet:
     return fleet(rehearse_ours("hbv4"), machines=3)
 
 
-def test_a_tenants_failed_pod_that_looks_like_a_driver_costs_no_machine(three: Fleet, evidence: Path) -> None:
+@pytest.fixture(scope="module")
+def theirs(three: Fleet) -> Client:
+    """The login of a tenant, with `edit` in its namespace and in `default`."""
+    return tenant(three.stack, "default")
+
+
+def test_a_tenants_failed_pod_that_looks_like_a_driver_costs_no_machine(
+    three: Fleet, theirs: Client, evidence: Path
+) -> None:
     node, client = three.node(0), three.stack.cluster()
-    client.create(Namespace(metadata=ObjectMeta(name=TEAM)))
-    pod = {
-        "nodeName": node,
-        "restartPolicy": "Never",
-        "tolerations": [{"operator": "Exists"}],
-        "containers": [{"name": "x", "image": "x:1", "command": ["python3", "-c", "raise SystemExit(1)"]}],
-    }
-    job = {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": "mofed", "namespace": TEAM},
-        "spec": {"backoffLimit": 0, "template": {"metadata": {"labels": FORGED}, "spec": pod}},
-    }
-    client.create(cast("Job", Job.from_dict(job)))
+    spec = pod("raise SystemExit(1)", nodeName=node, restartPolicy="Never")
+    create(theirs, "Job", "mofed", spec={"backoffLimit": 0, "template": template(OFED, spec)})
 
     def has_failed() -> bool:
-        found = [each.to_dict() for each in client.list(Pod, namespace=TEAM, labels=dict(FORGED))]
+        found = [each.to_dict() for each in client.list(Pod, namespace=TEAM, labels=dict[str, Any](OFED))]
         return [(each["spec"]["nodeName"], each["status"]["phase"]) for each in found] == [(node, "Failed")]
 
     eventually(has_failed, seconds=120)
@@ -49,6 +43,22 @@ def test_a_tenants_failed_pod_that_looks_like_a_driver_costs_no_machine(three: F
     tell("sound, with a tenant's pod that looks like a driver", case)
     assert (code, case["outcome"], steps(case)) == (0, "cured", CURED_BY_RESTART)
     assert node in three.names()
+    assert three.is_whole()
+
+
+def test_a_tenants_word_of_a_repair_has_no_machine_restarted_or_given_up(
+    three: Fleet, theirs: Client, evidence: Path
+) -> None:
+    node, client = three.node(0), three.stack.cluster()
+    repair(theirs, node, "default")
+    before = {found["metadata"]["name"]: found["status"]["nodeInfo"]["bootID"] for found in three.stack.nodes()}
+    done = three.command(node, *UNBOUNDED, "--limit-minutes", "1", "--evidence", str(evidence))
+    out, said = done.communicate(timeout=600)
+    print(done.returncode, out, said)
+    after = {found["metadata"]["name"]: found["status"]["nodeInfo"]["bootID"] for found in three.stack.nodes()}
+    assert after == before
+    assert "repair" in out + said
+    client.delete(Event, f"repair-{node}", namespace="default")
     assert three.is_whole()
 
 

@@ -212,6 +212,7 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.chdir(tmp_path)
     measured: Any = {**report(verdict="pass", checks=CHECKS[:1]), "networks": []}
     monkeypatch.setattr(validating, "read_cluster", lambda *_: ({"ndh100": validation()}, [node("a"), node("b")], []))
+    monkeypatch.setattr(validating, "operators_in", lambda _: set())
     monkeypatch.setattr(validating, "measure", lambda *_: {"ndh100": run.Measured(report=measured)})
     return ["validate", "--kubeconfig", str(kubeconfig_in(tmp_path))]
 

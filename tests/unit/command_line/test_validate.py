@@ -88,6 +88,7 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     kubeconfig = kubeconfig_in(tmp_path)
     read: Any = ({"ndh100": validation()}, [node("a"), node("b")], [])
     monkeypatch.setattr(validating, "read_cluster", lambda *_: read)
+    monkeypatch.setattr(validating, "operators_in", lambda _: set())
     monkeypatch.setattr(validating, "measure", lambda *_: pytest.fail("nobody asked for that"))
     return ["validate", "--kubeconfig", str(kubeconfig)]
 

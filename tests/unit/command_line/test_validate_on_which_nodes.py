@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.resources.metadata import OPERATOR_NAMESPACES
 from aks_infiniband.validation.job_parts import common_file
 from aks_infiniband.validation.pool_expectations import expectations
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.validate.deployed import deployed, expected_of
 from aks_infiniband_cli.validate.documents import belongings, job
-from aks_infiniband_cli.validate.nodes import choose, place_of
+from aks_infiniband_cli.validate.nodes import busy, choose, place_of
 
 from tests.unit.command_line.validations import ACCEPTED, POOL, RUN, job_of, node, pod, validation
 
@@ -127,6 +128,27 @@ def test_without_a_device_plugin_a_pod_that_mounts_the_devices_uses_the_node() -
     assert left_out([ready], [pod("mpi", "a", volume="/var/lib")], without)[0] == ["a"]
     mounted = left_out([ready], [pod("mpi", "a", volume="/dev/infiniband")], without)
     assert mounted == ([], {"a": "busy: pod team/mpi has /dev/infiniband"})
+
+
+@pytest.mark.parametrize(
+    ("namespace", "kind", "uses"),
+    [
+        ("network-operator", "DaemonSet", False),  # OFED's own pods
+        ("system", "DaemonSet", False),  # our dranet
+        ("aks-infiniband-system", "DaemonSet", False),  # the same, for a run in a namespace of its own
+        ("kube-system", "DaemonSet", False),  # dranet where its own manifest puts it
+        ("nvidia-network-operator", "DaemonSet", False),  # told by its DaemonSets
+        ("team", "DaemonSet", True),
+        ("system", "Job", True),
+        ("network-operator", "Job", True),
+    ],
+)
+def test_who_serves_the_devices_does_not_use_the_node(namespace: str, kind: str, uses: bool) -> None:
+    serving = pod("x", "a", volume="/dev/infiniband")
+    serving["metadata"] |= {"namespace": namespace, "ownerReferences": [{"kind": kind, "controller": True}]}
+    without = POOL.changed(mode="driver-only", gpu_driver="none")
+    operators = {*OPERATOR_NAMESPACES, "nvidia-network-operator"}
+    assert bool(busy("a", [serving], validation(without), operators)) == uses
 
 
 def test_in_mode_dra_a_pod_with_a_claim_uses_the_node() -> None:

@@ -362,6 +362,7 @@ def no_stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     read: Any = ({}, [SHARING], [])
     monkeypatch.setattr(validating, "read_cluster", lambda *_: read)
     monkeypatch.setattr(plan, "look", lambda _: (Seen(), ["nicclusterpolicies: forbidden"]))
+    monkeypatch.setattr(validating, "operators_in", lambda _: set())
     monkeypatch.setattr(validating, "measure", lambda *_: pytest.fail("nobody asked for that"))
     return ["validate", "--kubeconfig", str(kubeconfig_in(tmp_path))]
 

@@ -62,12 +62,12 @@ class Sight:
 
     def busy(self, name: str) -> str:
         """Who uses the node, in words."""
-        return busy(name, self.pods, self.validation)
+        return busy(name, self.pods, self.validation, self.operators)
 
     def used(self, name: str, beside: Iterable[str]) -> str:
         """Who else uses a node that is measured, or RDMA or GPUs of those beside it, in words."""
         others = [pod for pod in self.pods if owner_of(pod, self.operators, self.validation.namespace) == "another"]
-        found = (busy(each, others, self.validation) for each in (name, *beside))
+        found = (busy(each, others, self.validation, self.operators) for each in (name, *beside))
         return told(leaving(others, name)) or next(filter(None, found), "")
 
     def azure(self, node: Object) -> str:
