@@ -212,6 +212,13 @@ def test_what_a_tenant_makes_to_look_like_an_operators_is_not_taken_for_it(stack
         metadata={"ownerReferences": [{**owner, "uid": "forged", "controller": True}]},
         spec={"selector": {"matchLabels": labels}, "template": tenant.template(labels, running)},
     )
+    of_it = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "nvidia-dcgm", "uid": "forged", "controller": True}
+    tenant.create(
+        theirs,
+        *("Pod", "nvidia-dcgm-forged"),
+        metadata={"labels": labels, "ownerReferences": [of_it]},
+        spec={**running, "nodeName": node},
+    )
     tenant.repair(theirs, node, tenant.TEAM)
 
     def are_there() -> bool:

@@ -54,7 +54,6 @@ def test_a_tenants_word_of_a_repair_has_no_machine_restarted_or_given_up(
     before = {found["metadata"]["name"]: found["status"]["nodeInfo"]["bootID"] for found in three.stack.nodes()}
     done = three.command(node, *UNBOUNDED, "--limit-minutes", "1", "--evidence", str(evidence))
     out, said = done.communicate(timeout=600)
-    print(done.returncode, out, said)
     after = {found["metadata"]["name"]: found["status"]["nodeInfo"]["bootID"] for found in three.stack.nodes()}
     assert after == before
     assert "repair" in out + said
