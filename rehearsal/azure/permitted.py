@@ -39,7 +39,7 @@ def require(client: Client, method: str, path: str) -> None:
 
 
 def roles_of(client: Client) -> Iterable[Mapping[str, Sequence[str]]]:
-    """What each role of a caller permits."""
+    """The permissions of each role of a caller."""
     yield {"actions": client.actions, "notActions": []}
     yield from (PERMISSIONS.get(name, READS) for name in client.roles)
 

@@ -101,7 +101,7 @@ def _roles_on(cloud: Cloud, own: str, _filter: str, scope: str) -> Body:
 
 
 def _permissions(cloud: Cloud, _own: str, _filter: str, _resource: str) -> Body:
-    """What whoever is logged in may do with a resource: all roles are on the whole subscription."""
+    """The permissions of the client on a resource: all its roles are on the whole subscription."""
     return {"value": list(roles_of(cloud.subscription.client))}
 
 

@@ -1,4 +1,4 @@
-"""Which changes of the library no test notices: `make mutants`, with cosmic-ray on a sample.
+"""Lists changes of the library that no test notices: `make mutants`, with cosmic-ray on a sample.
 
 Everything happens in a worktree of the last commit. First coverage.py writes down which test runs which line; then
 cosmic-ray makes one change after the other, and `covering` runs the tests of the changed line.
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def _installed() -> Path:
-    """cosmic-ray in an environment of its own: it brings a dozen packages that nothing else needs."""
+    """cosmic-ray in another environment than ours: it brings a dozen packages that nothing else needs."""
     venv = _FOLDER / "venv"
     program = venv / "bin" / "cosmic-ray"
     if not program.exists():
@@ -103,7 +103,7 @@ def _keep(sample: int, seed: str) -> None:
 
 
 def told() -> Iterator[str]:
-    """What survived, and the share that a test noticed."""
+    """The changes that survived, and the share that a test noticed."""
     with sqlite3.connect(_SESSION) as session:
         rows = session.execute(
             "SELECT module_path, start_pos_row, operator_name, test_outcome, diff FROM mutation_specs "

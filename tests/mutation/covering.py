@@ -17,7 +17,7 @@ FALLBACK: Final = (
     *("tests/unit/provider", "tests/conformance", "tests/unit/diagnosis", "tests/unit/validation"),
     *("tests/unit/observability", "tests/unit/light_check", "tests/unit/command_line"),
 )
-"""All tests that are asked: those that notice most come first."""
+"""The tests that run if a line runs at import: those that notice most come first."""
 _HUNK: Final = re.compile(r"^@@ -(\d+)(?:,(\d+))? ")
 _NEAR: Final = 8
 """Lines above the change in which its statement may begin."""

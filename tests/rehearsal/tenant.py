@@ -1,4 +1,4 @@
-"""A tenant: whoever has `edit` in some namespaces and no right elsewhere, and what such a login can forge."""
+"""A tenant, who has `edit` in some namespaces and no right elsewhere, and what such a login can forge."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -37,7 +37,7 @@ def tenant(stack: RehearsedStack, *namespaces: str) -> Client:
 
 
 def create(client: Client, kind: str, name: str, namespace: str = TEAM, **rest: Any) -> None:
-    """Have somebody make an object of a kind that the client knows."""
+    """Make an object of a kind that the client knows."""
     versions = {"Job": "batch/v1", "DaemonSet": "apps/v1", "RoleBinding": f"{_RBAC}/v1"}
     metadata = {"name": name, "namespace": namespace, **rest.pop("metadata", {})}
     client.create(

@@ -9,7 +9,7 @@ from aks_infiniband_cli.preflight.roles import permitted
 
 
 def cluster(name: str, pools: Sequence[str], there: Deployed | None) -> Line:
-    """Whether the cluster and its pools are there. pools: names of those that were taken over."""
+    """The line that says if the cluster and its pools are there. pools: names of those that were taken over."""
     if there is None:
         remedy = "existingCluster.aks must name a cluster of this subscription"
         return Line(check="cluster", state="fail", found=f"cluster {name} is not there", remedy=remedy)
@@ -23,7 +23,7 @@ def cluster(name: str, pools: Sequence[str], there: Deployed | None) -> Line:
 
 
 def rights_on(pool: str, granted: Sequence[Permission]) -> list[Line]:
-    """Whether the login may change a pool. pool: in words; granted: what it may do with the pool."""
+    """The line that says if the login may change a pool. pool: in words; granted: what it may do with the pool."""
     name = pool.partition(" ")[0]
     if permitted(granted, rights.CHANGE_POOLS):
         return [Line(check=f"rights on {name}", state="pass", found=f"you may change pool {pool}")]

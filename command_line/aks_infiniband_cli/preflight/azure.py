@@ -172,7 +172,7 @@ class Azure:
         return Deployed(region=str(found.location), version=str(found.current_kubernetes_version), pools=pools)
 
     def permissions(self, group: str, cluster: str, pool: str) -> Sequence[Permission]:
-        """What the caller may do with a node pool, by every role on it and above it."""
+        """The permissions of the caller on a node pool, by every role on it and above it."""
         client = AuthorizationManagementClient(**self._given)
         parent = f"managedClusters/{cluster}"
         found = client.permissions.list_for_resource(group, "Microsoft.ContainerService", parent, "agentPools", pool)

@@ -107,7 +107,7 @@ def beyond(machines: Sequence[MachinesNeeded], there: Deployed) -> list[Machines
 
 
 def needs_of(stack: Stack) -> Needs | None:
-    """What a stack needs of Azure; None if its cluster is there already."""
+    """The needs of a stack in Azure; None if its cluster is there already."""
     if not isinstance(stack.cluster, AzureClusterArgs):
         return None
     made, cluster = stack.cluster.cluster, stack.cluster.settings
@@ -143,7 +143,7 @@ def needs_of(stack: Stack) -> Needs | None:
 
 
 def needed(pool: Pool | OrdinaryPool, asked: OrdinaryPool, validation: str) -> MachinesNeeded:
-    """The machines of one pool. asked: the pool as Azure is asked for it; validation: the mode."""
+    """The machines of one pool. asked: the pool as it is declared in Azure; validation: the mode."""
     count = asked.autoscale.max_count if asked.autoscale else asked.count
     return MachinesNeeded(
         pool=pool.name,

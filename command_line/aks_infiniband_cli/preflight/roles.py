@@ -78,7 +78,7 @@ def _actions(needs: Needs) -> Iterator[str]:
 
 
 def permitted(permissions: Iterable[Permission], action: str) -> bool:
-    """Whether one of the permissions names the action, and none of its exceptions; Azure compares without case."""
+    """True if one of the permissions names the action, and none of its exceptions; Azure compares without case."""
 
     def named(patterns: Sequence[str]) -> bool:
         return any(fnmatchcase(action.lower(), pattern.lower()) for pattern in patterns)

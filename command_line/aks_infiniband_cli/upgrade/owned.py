@@ -1,4 +1,6 @@
-"""What of an AKS cluster a stack may upgrade: all of its own cluster, else the node pools that it has taken over."""
+"""The part of an AKS cluster that a stack may upgrade: all of a cluster that it made, else the node pools that it has
+taken over.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +16,7 @@ from aks_infiniband_cli.upgrade.plan import is_version
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Owned:
-    """What a stack has in Azure. pools: of the stack file, in its order; whole: whether the cluster is the stack's."""
+    """The cluster of a stack in Azure. pools: of the stack file, in its order; whole: whether the cluster is the stack's."""
 
     resource_group: str
     cluster: str
@@ -22,7 +24,7 @@ class Owned:
     whole: bool
 
     def among(self, pools: Mapping[str, PoolThere]) -> dict[str, PoolThere]:
-        """Those of a cluster's pools that the stack may change."""
+        """The pools of a cluster that the stack may change."""
         return {name: pool for name, pool in pools.items() if self.whole or name in self.pools}
 
     def require_control_plane(self, there: ClusterThere, wanted: str) -> None:
@@ -37,7 +39,7 @@ class Owned:
 
 
 def owned(stack: Stack, file: Path) -> Owned:
-    """What a stack has in Azure. Raises CommandError if it has nothing there. file: the stack's, for the words."""
+    """The cluster of a stack in Azure, and its pools. Raises CommandError if it has nothing there. file: the stack's, for the words."""
     if isinstance(made := stack.cluster, AzureClusterArgs):
         return Owned(
             resource_group=made.cluster.resource_group_name,
@@ -59,7 +61,7 @@ def owned(stack: Stack, file: Path) -> Owned:
 
 
 def refuse_strange(wished: Sequence[str], known: Iterable[str]) -> None:
-    """Raises CommandError for a pool that was asked for and is not known."""
+    """Raises CommandError for a pool that is not known."""
     there = list(known)
     if strange := [name for name in wished if name not in there]:
         raise CommandError(f"unknown pool {', '.join(strange)}; the pools are {', '.join(there)}")

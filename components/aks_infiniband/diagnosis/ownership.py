@@ -73,7 +73,7 @@ def operators_pods(pods: Iterable[Object], operators: Collection[str] = OPERATOR
 
 
 def is_of_daemon_set(pod: Object) -> bool:
-    """Whether a DaemonSet controls a pod."""
+    """True if a DaemonSet controls the pod."""
     return any(owner.get("kind") == "DaemonSet" and owner.get("controller", True) for owner in owners_of(pod))
 
 

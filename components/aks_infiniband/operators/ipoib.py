@@ -154,7 +154,7 @@ class IpoibNetwork(pulumi.ComponentResource):
             spec=ipoib_network_spec(network, namespace=args.namespace),
             # The operator takes these annotations away as soon as it has seen the network. They have served by then:
             # the provider waits by those that it is given. Put back, they would be a change at every update.
-            # Of all that the program makes it is this kind alone (Mellanox/network-operator b06827e,
+            # The operators do it with this kind alone (Mellanox/network-operator b06827e,
             # NVIDIA/gpu-operator a22dbf6 and ROCm/gpu-operator 6df13c1 of August 2026, all uses of SetAnnotations).
             opts=waiting.child_options(
                 name, "ipoib-network", depends_on=[addresses], ignore_changes=["metadata.annotations"]

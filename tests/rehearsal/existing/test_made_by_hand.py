@@ -197,7 +197,7 @@ def test_a_pool_passes_without_a_stack_and_a_bad_machine_is_named_cordoned_and_h
 
 @pytest.mark.long
 def test_what_a_tenant_makes_to_look_like_an_operators_is_not_taken_for_it(stack: Stack, tmp_path: Path) -> None:
-    """By somebody with `edit` in a namespace, on the API server; what an operator has there is as it was."""
+    """The tenant has `edit` in a namespace of the API server."""
     node = "ndh100-0"
     before, seen = by_hand.pods(stack), doctor(stack.rehearsal.run.kubeconfig)["findings"]
     theirs = tenant.tenant(stack)

@@ -52,7 +52,7 @@ class Arm:
     shown: dict[str, dict[str, Any]] = field(default_factory=dict)
     """What else Azure shows of a pool of the cluster."""
     permitted: tuple[str, ...] = ("*",)
-    """What the caller may do with a node pool."""
+    """The actions that the caller may do with a node pool."""
     subnet_roles: list[dict[str, str]] = field(default_factory=list)
     registry: Registry = field(default_factory=Registry)
     refused: str = "^$"

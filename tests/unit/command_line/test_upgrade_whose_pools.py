@@ -19,7 +19,7 @@ THERE: Final = cluster(pool("ndh100"), pool("web"))
 
 
 def of(stack: str, **existing: Any) -> Owned:
-    """What a stack of the project has in Azure. existing: further keys of its existing cluster."""
+    """The cluster of a stack of the project in Azure. existing: further keys of its existing cluster."""
     config: dict[str, Any] = yaml.safe_load((ROOT / f"Pulumi.{stack}.yaml").read_text())["config"]
     if existing:
         config["aks-infiniband:existingCluster"] |= existing

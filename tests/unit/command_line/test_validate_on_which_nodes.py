@@ -135,8 +135,8 @@ def test_without_a_device_plugin_a_pod_that_mounts_the_devices_uses_the_node() -
     [
         ("network-operator", "DaemonSet", False),  # OFED's own pods
         ("system", "DaemonSet", False),  # our dranet
-        ("aks-infiniband-system", "DaemonSet", False),  # the same, for a run in a namespace of its own
-        ("kube-system", "DaemonSet", False),  # dranet where its own manifest puts it
+        ("aks-infiniband-system", "DaemonSet", False),  # the same, for a run without a stack
+        ("kube-system", "DaemonSet", False),  # dranet by its own manifest
         ("nvidia-network-operator", "DaemonSet", False),  # told by its DaemonSets
         ("team", "DaemonSet", True),
         ("system", "Job", True),
