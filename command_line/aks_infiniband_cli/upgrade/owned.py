@@ -16,7 +16,7 @@ from aks_infiniband_cli.upgrade.plan import is_version
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Owned:
-    """The cluster of a stack in Azure. pools: of the stack file, in its order; whole: whether the cluster is the stack's."""
+    """The cluster of a stack in Azure. pools: of the stack file, in its order; whole: the cluster, too."""
 
     resource_group: str
     cluster: str
@@ -39,7 +39,7 @@ class Owned:
 
 
 def owned(stack: Stack, file: Path) -> Owned:
-    """The cluster of a stack in Azure, and its pools. Raises CommandError if it has nothing there. file: the stack's, for the words."""
+    """The cluster of a stack in Azure, and its pools. Raises CommandError if it has none. file: the stack's."""
     if isinstance(made := stack.cluster, AzureClusterArgs):
         return Owned(
             resource_group=made.cluster.resource_group_name,
