@@ -67,7 +67,8 @@ def _contexts(rooms: Sequence[str]) -> None:
     config.write_text(f"[run]\ndynamic_context = test_function\ndata_file = {_FOLDER / CONTEXTS}\n")
     coverage = [sys.executable, "-m", "coverage", "run", f"--rcfile={config}", f"--include={_patterns(sources)}"]
     tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *FALLBACK]
-    subprocess.run([*coverage, *tests], cwd=_TREE, env=environment(_TREE), check=True)
+    if subprocess.run([*coverage, *tests], cwd=_TREE, env=environment(_TREE), check=False).returncode:
+        sys.exit("a test fails without any change: it would be taken for one that notices")
 
 
 def _patterns(sources: str) -> str:

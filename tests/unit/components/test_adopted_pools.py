@@ -1,12 +1,10 @@
 """Node pools of an AKS cluster of others that a stack has taken over: what they may say, and that they are kept."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from aks_infiniband import RdmaCluster, RdmaClusterArgs, load
 from aks_infiniband.facts.pool import agent_pool_label
-from aks_infiniband_cli.preflight import all_checks
 
 from declared.pulumi_mocks import Deploy
 from tests.unit.components.rdma_programs import CLUSTER, FEATURE, POOL
@@ -76,12 +74,3 @@ def test_a_pool_without_infiniband_may_be_taken_over() -> None:
 )
 def test_what_does_not_go_with_it_is_refused(changed: Any, key: str, words: str) -> None:
     assert words in mistakes(adopted(pool(**changed)))[key]
-
-
-def test_the_preflight_names_what_is_changed_in_azure_and_the_right_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(all_checks, "_of_the_world", lambda *_: [])
-    monkeypatch.setattr(all_checks, "_in_cluster", lambda _: [])
-    (line,) = all_checks.lines_of(load(adopted()), Path(), {}, None, None)
-    assert line.state == "not checked"
-    assert "changes what it has taken over: ndh100 of cluster guide" in line.found
-    assert "Microsoft.ContainerService/managedClusters/agentPools/write" in line.found
