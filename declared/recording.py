@@ -26,6 +26,8 @@ HASH = "<hash>"
 """In place of the end of a name that changes with all that the object holds."""
 SOURCE = "<source>"
 """In place of a program's text: its name says that it is there."""
+PROGRAMS = (".words.json", ".py", ".ptx", ".sh")
+"""The ends of the names of programs and of the words that they read."""
 
 
 def document(requests: Requests) -> dict[str, Any]:
@@ -106,7 +108,9 @@ def _plain(value: Any) -> Any:
         if _SECRET.items() <= value.items():
             return {"<secret>": _plain(value["value"])}
         return {
-            key: SOURCE if key.endswith((".py", ".ptx", ".sh")) and isinstance(item, str) else _plain(item)
+            key: SOURCE
+            if key.endswith((".words.json", ".py", ".ptx", ".sh")) and isinstance(item, str)
+            else _plain(item)
             for key, item in sorted(value.items())
         }
     if isinstance(value, list):

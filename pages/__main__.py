@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Final
 
+from aks_infiniband.facts.words import for_pods
+
 from pages.azure_resources import with_azure_resources
 from pages.components import with_components
 from pages.endings import with_table
@@ -30,7 +32,11 @@ def documents() -> dict[str, str]:
     }
 
 
+WORDS: Final = DOCS.parent / "components/aks_infiniband/validation/payload/programs/words.json"
+"""The catalogue's part that pods read."""
+
 if __name__ == "__main__":
+    WORDS.write_text(for_pods())
     for name, content in documents().items():
         (DOCS / name).write_text(content)
     for page in PAGES:

@@ -32,7 +32,7 @@ _EXAMPLES_OF_HABITS: Final = {"STYLE.md", "tests/unit/repository/test_wording.py
 _NOT_OURS: Final = {"node_modules", "__pycache__", "build", "bin", "obj"}
 _SYMPTOMS: Final = (
     "command_line/aks_infiniband_cli/doctor/symptoms/*.yaml",
-    "components/aks_infiniband/diagnosis/known_messages.yaml",
+    "components/aks_infiniband/facts/words/*.yaml",
 )
 _TEXTS_OF_A_SYMPTOM: Final = {"title", "evidence", "cause", "fix"}
 

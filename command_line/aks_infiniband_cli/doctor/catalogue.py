@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from aks_infiniband.diagnosis.known_messages import ADMISSION, CLAIMS, HARDWARE, LOG_LINES, RUNTIME, SANDBOX, Known
 from aks_infiniband.facts.tables import table
+from aks_infiniband.facts.words import SYMPTOMS, Words
 
 AREAS: Final = ("nodes", "controllers", "ofed", "device_plugins", "gpus", "workloads", "networks", "lifecycle")
 """The files of the catalogue, in the order in which its page shows them."""
@@ -36,7 +36,7 @@ class Symptom:
 @cache
 def catalogue() -> Mapping[str, Symptom]:
     """Every symptom by its id."""
-    messages = {message.id: message for message in (*LOG_LINES, *HARDWARE, *RUNTIME, *SANDBOX, *CLAIMS, *ADMISSION)}
+    messages = {each.id: each for each in reversed(SYMPTOMS) if each.id}
     found = [_symptom(area, entry, messages) for area in AREAS for entry in _entries(area)]
     return {symptom.id: symptom for symptom in found}
 
@@ -46,14 +46,16 @@ def _entries(area: str) -> list[dict[str, Any]]:
     return entries
 
 
-def _symptom(area: str, entry: Mapping[str, Any], messages: Mapping[str, Known]) -> Symptom:
-    """A symptom that is a known message takes its cause, and what helps, from the diagnosis."""
+def _symptom(area: str, entry: Mapping[str, Any], messages: Mapping[str, Words]) -> Symptom:
+    """A symptom that has known words takes its cause, its cure and its sources from their catalogue."""
     message = messages.get(entry["id"])
-    known = {"cause": message.cause, "fix": message.fix} if message else {}
+    known: dict[str, Any] = {}
+    if message:
+        known = {"cause": message.cause, "fix": message.fix, "sources": message.sources, "read": message.read}
     if message and "evidence" not in entry:
-        known["evidence"] = f"a log with `{message.pattern}`"
+        known["evidence"] = f"a log with `{message.words}`"
     given = {**known, **entry}
-    given |= {"area": area, "read": str(entry["read"]), "sources": tuple(entry["sources"])}
+    given |= {"area": area, "read": str(given["read"]), "sources": tuple(given["sources"])}
     return Symptom(**given | {"brings": tuple(_flat(entry.get("brings") or []))})
 
 

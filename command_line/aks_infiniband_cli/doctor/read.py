@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from aks_infiniband.diagnosis.asks import asks_of
 from aks_infiniband.diagnosis.collect import Reader
-from aks_infiniband.diagnosis.known_messages import REFUSALS, message_in
 from aks_infiniband.diagnosis.ownership import trusted_namespaces
 from aks_infiniband.diagnosis.view import Object, View, condition, is_device_plugin, name_of
+from aks_infiniband.facts.words import REFUSALS, found_in
 from aks_infiniband.handwritten import HandwrittenError
 from aks_infiniband.resources.metadata import PART_OF, SYSTEM_NAMESPACE
 from aks_infiniband.validation.reports import check_verdicts, report_in
@@ -88,7 +88,7 @@ def read(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE, limit_seconds: f
 def _no_nodes(view: View) -> str:
     """Why there is no answer; where the API server does not take the login, what helps."""
     why = view.unread[0] if view.unread else "the cluster has none"
-    refused = message_in(why, REFUSALS)
+    refused = found_in(why, REFUSALS)
     if refused and refused.id == "login-expired":
         helps = "log in again (az login, or the kubeconfig's own way)"
         return (

@@ -16,35 +16,16 @@ from weakref import WeakKeyDictionary
 
 import pulumi
 
-from aks_infiniband.diagnosis.known_messages import AZURE_LASTING, AZURE_PASSING
 from aks_infiniband.diagnosis.view import Finding
+from aks_infiniband.facts.words.azure import MOST_TRIES, error_in
 from aks_infiniband.terminal import printable
 
-_TRANSIENT: Final = re.compile(
-    r"OperationNotAllowed[^.]*(\banother\b[^.]*\boperation|in progress)"
-    r"|Operation is not allowed: Another|another\b[^.]{0,60}\boperation\b[^.]{0,60}\b(in progress|running|ongoing)"
-    r"|AnotherOperationInProgress|OperationPreempted|ControlPlaneAddOnsNotReady"
-    r"|VirtualNetworkNotInSucceededState|is in Updating state"
-    r"|EtagMismatch|Conflict[^.]*in progress"
-    r"|canceled by a later operation|OriginalEtagNotExpect"
-    r"|TooManyRequests|RequestsThrottled|RetryableError|Status=429|RESPONSE 429|429 Too Many",
-    re.IGNORECASE | re.DOTALL,
-)
-"""Two operations on one cluster or network at a time, and throttling.
-
-In the words of AKS issue 1913, terraform-azurerm-aks issue 604, cilium issue 25944, kaito issue 2075 (conflicts) and
-pulumi-azure-native issues 3720 and 4509 (throttling, which the provider does not try again).
-"""
-_SPREADING: Final = re.compile(r"AuthorizationFailed.*virtualNetworks/subnets/|SubnetMissingPermission", re.DOTALL)
-"""A role on a subnet that was never given, or that Azure does not know everywhere yet: both read the same (Azure,
-"Troubleshoot Azure RBAC": up to 10 minutes; the words of aad-pod-identity pull request 550)."""
 _ASKED_TO_WAIT: Final = re.compile(r"try again after '?(\d+)'? seconds|retry after '?(\d+)'? seconds", re.IGNORECASE)
 """How Azure Resource Manager says when it takes the next request (Azure, "Throttling Resource Manager requests")."""
 
-MOST_RETRIES: Final = 20
-"""With the pauses below more than half an hour in all, longer than AKS works on one pool."""
-_MOST_FOR_A_ROLE: Final = 9
-"""With the pauses below about ten minutes, in which Azure makes a role known everywhere."""
+MOST_RETRIES: Final = MOST_TRIES
+"""With the pauses below more than half an hour in all, longer than AKS works on one pool; nine of them are about ten
+minutes, in which Azure makes a role known everywhere."""
 _FIRST_PAUSE_SECONDS: Final = 5.0
 _LONGEST_PAUSE_SECONDS: Final = 120.0
 _NAME: Final = "aks-infiniband-azure-operation"
@@ -104,7 +85,8 @@ def pause_before_retry(errors: Sequence[str], operation: str, *, share: float) -
 
 
 def _most(error: str) -> int:
-    return _MOST_FOR_A_ROLE if is_spreading(error) else MOST_RETRIES
+    known = error_in(error)
+    return known.tries if known else MOST_RETRIES
 
 
 def explanation(args: pulumi.ErrorHookArgs) -> str:
@@ -125,13 +107,8 @@ def is_transient(message: str) -> bool:
 
     Missing capacity and quota are not transient: they last, so people have to be told.
     """
-    passes = _TRANSIENT.search(message) is not None or is_spreading(message)
-    return passes and not any(_says(message, known.pattern) for known in AZURE_LASTING)
-
-
-def is_spreading(message: str) -> bool:
-    """Whether Azure may not know a role on a subnet everywhere yet, which takes ten minutes at most."""
-    return _SPREADING.search(message) is not None
+    known = error_in(message)
+    return known is not None and known.kind == "passes"
 
 
 def asked_to_wait(message: str) -> float:
@@ -145,12 +122,8 @@ def azure_findings(message: str, inputs: Mapping[str, Any]) -> list[Finding]:
 
     inputs: of the resource whose operation failed.
     """
-    for known in (*AZURE_LASTING, *AZURE_PASSING):
-        if _says(message, known.pattern):
-            command = known.command and known.command.replace("{vmSize}", str(inputs.get("vmSize", "<size>")))
-            return [Finding(what=message.strip(), cause=known.cause, command=command)]
-    return []
-
-
-def _says(message: str, pattern: str) -> bool:
-    return re.search(pattern, message, re.IGNORECASE | re.DOTALL) is not None
+    known = error_in(message)
+    if known is None:
+        return []
+    command = known.command.replace("{vmSize}", str(inputs.get("vmSize", "<size>"))) or None
+    return [Finding(what=message.strip(), cause=known.cause, command=command)]

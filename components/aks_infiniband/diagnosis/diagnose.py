@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from aks_infiniband.diagnosis.known_messages import REFUSALS, message_in
 from aks_infiniband.diagnosis.nodes import device_plugin_findings, missing_node_findings, node_findings
 from aks_infiniband.diagnosis.operators import (
     AMD_GPU_LABEL,
@@ -19,6 +18,7 @@ from aks_infiniband.diagnosis.operators import (
 from aks_infiniband.diagnosis.pods import job_findings, pod_findings
 from aks_infiniband.diagnosis.view import Finding, View, Wait, WaitingFor, in_namespace, labelled, owners_of
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.facts.words import REFUSALS, found_in
 from aks_infiniband.resources.metadata import (
     AMD_GPU_OPERATOR_NAMESPACE,
     GPU_OPERATOR_NAMESPACE,
@@ -50,7 +50,7 @@ def diagnose(wait: Wait, view: View, pools: Sequence[Pool], explain: Explain = j
 
 def _refused(wait: Wait, view: View) -> list[Finding]:
     """The API server's own answer, if it names the cause. A login that expires ends a wait without a word."""
-    refused = ((said, message_in(said, REFUSALS)) for said in (*wait.errors[:1], *view.unread))
+    refused = ((said, found_in(said, REFUSALS)) for said in (*wait.errors[:1], *view.unread))
     return [Finding(what=said.strip(), cause=str(message)) for said, message in refused if message][:1]
 
 

@@ -8,10 +8,10 @@ import pulumi
 
 from aks_infiniband.access.looking import within_limit
 from aks_infiniband.diagnosis.diagnose import Explain, diagnose, render
-from aks_infiniband.diagnosis.known_messages import REFUSALS, message_in
 from aks_infiniband.diagnosis.pods import job_findings
 from aks_infiniband.diagnosis.view import Finding, Object, View, Wait, WaitingFor
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.facts.words import REFUSALS, found_in
 from aks_infiniband.resources.metadata import OPERATOR_NAMESPACES
 from aks_infiniband.resources.options import WaitArgs, child_options
 from aks_infiniband.terminal import printable
@@ -132,7 +132,7 @@ async def job_results(kubeconfig: str, namespace: str, run: str, config_map: str
 
     found = await within_limit(look, LIMIT_SECONDS) or ([], {})
     for reason in refused:
-        if known := message_in(reason, REFUSALS):
+        if known := found_in(reason, REFUSALS):
             told = Finding(what=reason, cause=str(known))
             text = "\n".join([f"ConfigMap {namespace}/{config_map} could not be read.", *told.lines()])
             pulumi.log.warn(printable(text))

@@ -11,7 +11,6 @@ from typing import Final
 
 from aks_infiniband.diagnosis.device_plugins import SHARED, WHOLE, Entry, Plugin, entries
 from aks_infiniband.diagnosis.holds import condition_findings, cordoned
-from aks_infiniband.diagnosis.known_messages import message_in
 from aks_infiniband.diagnosis.repairs import repair_findings
 from aks_infiniband.diagnosis.view import (
     Finding,
@@ -26,6 +25,7 @@ from aks_infiniband.diagnosis.view import (
     shown_by,
 )
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.facts.words import found_in
 from aks_infiniband.resources.metadata import NETWORK_OPERATOR_NAMESPACE
 from aks_infiniband.resources.quantities import quantity
 
@@ -143,7 +143,7 @@ def _cause_in_logs(view: View, nodes: Sequence[str]) -> str | None:
     """What the log of a device plugin on one of the nodes says."""
     plugins = [pod for pod in in_namespace(view.pods, NETWORK_OPERATOR_NAMESPACE) if is_device_plugin(pod)]
     logs = [view.logs.get(name_of(pod), "") for pod in plugins if pod["spec"].get("nodeName") in nodes]
-    return next((str(message) for message in map(message_in, logs) if message), None)
+    return next((str(message) for message in map(found_in, logs) if message), None)
 
 
 def _running(view: View, plugin: _Plugin, policy: str | None) -> str | None:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from aks_infiniband.diagnosis.known_messages import ADMISSION, message_in
 from aks_infiniband.diagnosis.view import (
     Finding,
     Object,
@@ -18,6 +17,7 @@ from aks_infiniband.diagnosis.view import (
     why_not_made,
 )
 from aks_infiniband.facts.amd import VIRTUAL_GPU
+from aks_infiniband.facts.words import ADMISSION, found_in
 
 NIC_LABEL: Final = "feature.node.kubernetes.io/pci-15b3.present"
 GPU_LABEL: Final = "feature.node.kubernetes.io/pci-10de.present"
@@ -61,7 +61,7 @@ def daemon_set_findings(view: View, namespace: str, name: str | None = None) -> 
             lacks_pods = status.get("currentNumberScheduled", 0) < desired
             refused = why_not_made("DaemonSet", daemon_set, view) if lacks_pods else ""
             what = f": {ready} of {desired} ready{refused and f'; {refused}'}"
-            known = message_in(refused, ADMISSION)
+            known = found_in(refused, ADMISSION)
             symptom, told = (known.id, str(known)) if known else ("daemon-set-not-ready", None)
             yield shown_by("DaemonSet", daemon_set, symptom, what, cause=told)
 

@@ -5,16 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from aks_infiniband.diagnosis.asks import asks_of, by_device_plugin
-from aks_infiniband.diagnosis.known_messages import (
-    ADMISSION,
-    CLAIMS,
-    HARDWARE,
-    LOG_LINES,
-    RUNTIME,
-    SANDBOX,
-    Known,
-    message_in,
-)
 from aks_infiniband.diagnosis.nodes import lacking
 from aks_infiniband.diagnosis.ownership import is_over, operator_namespaces, owner_of, trusted_namespaces
 from aks_infiniband.diagnosis.view import (
@@ -35,6 +25,7 @@ from aks_infiniband.diagnosis.view import (
     seen,
     why_not_made,
 )
+from aks_infiniband.facts.words import ADMISSION, CLAIMS, DRIVERS, HARDWARE, RUNTIME, SANDBOX, Words, found_in
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.resources.quantities import shown
 
@@ -140,9 +131,9 @@ def _no_sandbox(pod: Object, view: View) -> Finding | None:
         return None
     said, lacks, messages, otherwise = told[0]
     what = f"pod {name_of(pod)}{_on_node(pod)} gets {lacks}: {said}"
-    message = message_in(said, messages)
+    message = found_in(said, messages)
     return Finding(
-        symptom=message.id if message else otherwise,
+        symptom=(message and message.id) or otherwise,
         what=what,
         cause=str(message) if message else None,
         command=describe("pod", pod),
@@ -180,21 +171,21 @@ def _container(pod: Object, status: Mapping[str, Any], view: View, ours: str) ->
     fix = None
     trusted = owner_of(pod, {*operator_namespaces(view), *trusted_namespaces(view)}, ours) != "another"
     if known := _known(told, f"{message}\n{log}", trusted=trusted):
-        symptom, cause = known.id, str(known)
+        symptom, cause = known.id or symptom, str(known)
         if symptom == _DRIVER_IN_USE and (holders := _holders_of_gpus(pod, view)):
             cause = f"{', '.join(holders[:3])} holds the node's GPUs, and with them the driver that is to be replaced"
             fix = f"end {', '.join(holders[:3])}, then delete pod {name_of(pod)}, whose next try unloads the driver"
     return Finding(symptom=symptom, what=what, cause=cause, fix=fix, command=f"{command} --tail=50")
 
 
-def _known(told: str, own: str, *, trusted: bool) -> Known | None:
+def _known(told: str, own: str, *, trusted: bool) -> Words | None:
     """The known message among the words of a container that fails, counted by who has written them.
 
     told: by the kubelet and the runtime. own: by the container's program. A workload's program writes what it likes, so
     of its words only those count that tell of hardware and drivers.
     """
-    theirs = (*LOG_LINES, *HARDWARE) if trusted else HARDWARE
-    return message_in(told, (*RUNTIME, *LOG_LINES, *HARDWARE)) or message_in(own, theirs)
+    theirs = (*DRIVERS, *HARDWARE) if trusted else HARDWARE
+    return found_in(told, (*RUNTIME, *DRIVERS, *HARDWARE)) or found_in(own, theirs)
 
 
 def _holders_of_gpus(driver: Object, view: View) -> list[str]:
@@ -239,7 +230,7 @@ def job_findings(wait: Wait, view: View, *, leave_out: Callable[[Object], bool] 
         findings += pod_findings(_never_started(job, view), view, ours=namespace)
     if not pods and ((refused := why_not_made("Job", job, view)) or not failed):
         what = f"Job {name_of(job)} has no pod{refused and f': {refused}'}"
-        known = message_in(refused, ADMISSION)
+        known = found_in(refused, ADMISSION)
         findings.append(Finding(what=what, cause=str(known) if known else None, command=describe("job", job)))
     return findings
 

@@ -21,7 +21,7 @@ def category_of(failed: Iterable[tuple[str, str]], kernel: Iterable[str], *, dcg
     """The category of a machine.
 
     failed: checks of the validation that fail at it, each with what was measured; PORT_DOWN is one. kernel: lines
-    of its log. dcgm: whether DCGM's diagnostics find a GPU bad. A GPU's error that has a category of its own says
+    of its log. dcgm: whether DCGM's diagnostics find a GPU bad. A GPU's error for which Azure has a category says
     most, then a check that fails, then DCGM, and then any other error of a GPU.
     """
     xids = [int(found[1]) for line in kernel if (found := _XID.search(line))]

@@ -33,7 +33,7 @@ def _files(folder: Traversable, above: str = "") -> Iterator[tuple[str, str]]:
     for entry in folder.iterdir():
         if entry.is_dir():
             yield from _files(entry, f"{above}{entry.name}/")
-        elif entry.name.endswith((".py", ".ptx", ".sh")):
+        elif entry.name.endswith((".json", ".py", ".ptx", ".sh")):
             yield f"{above}{entry.name}", entry.read_text(encoding="utf-8")
 
 

@@ -16,8 +16,8 @@ CANCELED = "The operation was overriden and canceled by a later operation 5d2c"
 LEFT_BEHIND = "1 error occurred:\n\t* {}\n\n"
 """How the engine words the failure of an operation that left a resource behind."""
 NO_CAPACITY = {
-    "AllocationFailed": "no capacity for the size in this region",
-    "ZonalAllocationFailed": "no capacity for the size in this zone",
+    "AllocationFailed": "lacks capacity for the size in this region",
+    "ZonalAllocationFailed": "lacks capacity for the size in this zone",
     "OverconstrainedAllocationRequest": "every constraint at once",
     "OverconstrainedZonalAllocationRequest": "every constraint at once",
     "SkuNotAvailable": "not offered to this subscription",
@@ -194,7 +194,10 @@ def test_all_resources_of_a_run_share_one_hook(deploy: Any) -> None:
         ('Code="InsufficientSubnetSize" Message="Pre-allocated IPs 255 exceeds IPs available 251"', "free addresses"),
         ('Code="SubnetIsFull" Message="Subnet nodes is full."', "free addresses"),
         ('Code="MissingSubscriptionRegistration" Message="The subscription is not registered"', "resource provider"),
-        ('Code="AuthorizationFailed" Message="… perform action \'Microsoft.ContainerService/x/write\'"', "no right"),
+        (
+            'Code="AuthorizationFailed" Message="… perform action \'Microsoft.ContainerService/x/write\'"',
+            "lacks the right",
+        ),
         ('Code="VMExtensionProvisioningError" Message="vmssCSE … exit status=85"', "GPU driver"),
         ('Code="OperationNotAllowed" Message="Resize is not supported for this size."', "another size"),
         ('Code="SetVNetOwnershipFailed" Message="Virtual network v is in Updating state."', "two operations met"),

@@ -135,7 +135,7 @@ def test_a_daemon_set_of_ours_is_explained_by_itself_its_pods_and_its_nodes() ->
     text = said(PREPARATION, view)
     assert "DaemonSet aks-infiniband/node-preparation: 1 of 2 ready" in text
     assert "container node-preparation runs and is not ready\n" in text
-    assert "the node's kernel has no such module" in text
+    assert "the node's kernel lacks the module" in text
     assert "pool ndh100: 1 of 2 nodes have joined the cluster" in text
     assert "rdma/shared_ib" not in text, "what it comes before is not its fault"
 

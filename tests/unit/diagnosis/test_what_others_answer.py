@@ -85,7 +85,7 @@ PULL = 'failed to pull and unpack image "nvcr.io/nvidia/x:1": failed to resolve 
         ("pull access denied, … server message: insufficient_scope: authorization failed", "registryCredentials"),
         ("unexpected status code …: 429 Too Many Requests - Server message: toomanyrequests: …", "mirror the images"),
         ("nvcr.io/nvidia/x:1: not found", "does registry.images mirror it?"),
-        ("dial tcp: lookup nvcr.io: no such host", "its registry cannot be reached"),
+        ("dial tcp: lookup nvcr.io: no such host", "its registry cannot be reached from the node: a firewall"),
     ],
 )
 def test_a_pull_that_fails_gets_the_cause_that_the_registrys_words_name(answer: str, cause: str) -> None:

@@ -17,9 +17,8 @@ FOLDER = Path(payload.__file__).parent
 
 
 def test_every_module_travels_and_nothing_else() -> None:
-    there = {
-        path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.*") if path.suffix in (".py", ".ptx", ".sh")
-    }
+    kinds = (".json", ".py", ".ptx", ".sh")
+    there = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.*") if path.suffix in kinds}
     assert set(payload_files(light_check=True)) == there
     assert set(payload_files()) == {path for path in there if not path.startswith("light_check/")}
     assert {"__init__.py", "await_nodes.py", "validate.py", "rdma/judge.py"} <= set(payload_files())

@@ -46,16 +46,16 @@ def test_where_all_only_waited_every_node_is_named_once() -> None:
 @pytest.mark.parametrize(
     ("output", "word"),
     [
-        ("OSError: the image has no libnccl.so.2 and no librccl.so.1", "no NCCL"),
-        ("OSError: libcudart.so.13: cannot open shared object file: No such file or directory", "no CUDA runtime"),
-        ("OSError: libcuda.so.1: cannot open shared object file: No such file or directory", "no GPU driver"),
+        ("OSError: the image has no libnccl.so.2 and no librccl.so.1", "lacks NCCL"),
+        ("OSError: libcudart.so.13: cannot open shared object file: No such file or directory", "the CUDA runtime"),
+        ("OSError: libcuda.so.1: cannot open shared object file: No such file or directory", "lacks the GPU driver"),
         ("The server socket has failed to listen … errno: 98 - Address already in use", "port"),
         ("NCCL WARN Error while creating shared memory segment … No space left on device", "/dev/shm"),
         ("failed to extend /dev/shm/nccl-6Qz to 9637892 bytes, error: No space left on device (28)", "/dev/shm"),
         ("OSError: [Errno 28] No space left on device: '/workspace/ranks.json'", "a disk is full"),
         ("NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory", "IPC_LOCK"),
         ("torch.AcceleratorError: CUDA error: invalid device ordinal", "GPU is not there"),
-        ("CUDA error: no kernel image is available for execution on the device", "no code for this GPU"),
+        ("CUDA error: no kernel image is available for execution on the device", "lacks code for this GPU"),
         ("CUDA error: uncorrectable ECC error encountered", "xid"),
         ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 8.00 GiB", "free memory"),
         ("NCCL error in: NCCLUtils.cpp:93, invalid usage (run with NCCL_DEBUG=WARN for details)", "NCCL_*"),
@@ -204,7 +204,7 @@ STATUSES = {
     8: (CAUSE, "HCA may not reach the GPU's memory"), 10: (CAUSE, "packets do arrive"),
     11: (CAUSE, "packets do arrive"),
     12: (UNREACHED, "10.0.0.4: packets do not arrive"), 13: (UNREACHED, "10.0.0.4: it answers"),
-    20: (CAUSE, "own HCA failed"),
+    19: (CAUSE, "own HCA failed"), 20: (UNREACHED, "10.0.0.4: packets do not arrive"),
 }  # fmt: skip
 FORMS = [
     "NET/IB : Got completion from peer 10.0.0.4<4711> with error {0}, opcode 0, len 0, vendor err 129",

@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from aks_infiniband.diagnosis.asks import asks_of
-from aks_infiniband.diagnosis.known_messages import ADMISSION, message_in
 from aks_infiniband.diagnosis.ownership import owner_of
 from aks_infiniband.diagnosis.view import Finding, Object, in_namespace, labelled, name_of, owners_of, shown_by
+from aks_infiniband.facts.words import ADMISSION, found_in
 from aks_infiniband.resources.quantities import quantity
 
 from aks_infiniband_cli.doctor.current_events import ENFORCE, STRICT, job_lacks_pods
@@ -32,7 +32,7 @@ def refusals(snapshot: Snapshot) -> Iterator[Finding]:
     """What refuses pods now, told by the events of the objects that make pods."""
     for event in snapshot.view.events:
         about = event["involvedObject"]
-        refused = message_in(str(event.get("message")), ADMISSION) if event.get("reason") == "FailedCreate" else None
+        refused = found_in(str(event.get("message")), ADMISSION) if event.get("reason") == "FailedCreate" else None
         if refused:
             name = f"{about.get('kind')} {about.get('namespace')}/{about.get('name')}"
             command = (

@@ -1,17 +1,16 @@
 """What the RDMA device plugins are told to offer, what they say of it, and which nodes offer it."""
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from aks_infiniband.diagnosis.asks import asks_of, by_device_plugin, is_rdma
 from aks_infiniband.diagnosis.device_plugins import Entry, entries
-from aks_infiniband.diagnosis.known_messages import message_in
 from aks_infiniband.diagnosis.nodes import lacking
 from aks_infiniband.diagnosis.nodes import offered as offers
 from aks_infiniband.diagnosis.ownership import operators_pods, trusted_namespaces
 from aks_infiniband.diagnosis.view import Finding, Object, View, condition, is_device_plugin, name_of
+from aks_infiniband.facts.words import Words, found_in
 
 from aks_infiniband_cli.doctor.looks.operands import daemon_sets_with, infiniband_nodes
 from aks_infiniband_cli.doctor.snapshot import Snapshot
@@ -88,9 +87,9 @@ def logs(snapshot: Snapshot) -> Iterator[Finding]:
     idle = idle_nodes(snapshot)
     for pod in filter(is_device_plugin, operators_pods(snapshot.view.pods, trusted_namespaces(snapshot.view))):
         log = snapshot.view.logs.get(name_of(pod), "")
-        message = message_in(log) if pod["spec"].get("nodeName") in idle else None
-        if message:
-            what = _line_with(message.pattern, log)
+        message = found_in(log) if pod["spec"].get("nodeName") in idle else None
+        if message and message.id:
+            what = _line_with(message, log)
             command = f"kubectl -n {pod['metadata']['namespace']} logs {pod['metadata']['name']} --tail=50"
             yield Finding(symptom=message.id, about=f"pod {name_of(pod)}", what=what, command=command)
 
@@ -101,8 +100,8 @@ def idle_nodes(snapshot: Snapshot) -> set[str]:
     return {name_of(node) for node in snapshot.view.nodes if all(lacking([node], name, 1) for name in names)}
 
 
-def _line_with(pattern: str, log: str) -> str:
-    return next((line.strip() for line in log.splitlines() if re.search(pattern, line)), log.strip()[-200:])
+def _line_with(words: Words, log: str) -> str:
+    return next((line.strip() for line in log.splitlines() if words.found_in(line)), log.strip()[-200:])
 
 
 def offered(snapshot: Snapshot) -> Iterator[Finding]:

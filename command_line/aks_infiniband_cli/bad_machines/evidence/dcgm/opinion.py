@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from aks_infiniband.facts.dcgm import LEVEL, LOOKS_AT
+from aks_infiniband.facts.words import DCGM, found_in
 
 _BAD: Final = ("Fail", "Warn")
 OURS: Final = re.compile(r"^GPU (\d+)\b")
@@ -40,8 +41,10 @@ def findings(diagnosis: Diagnosis) -> list[str]:
 
 def _told(row: Mapping[str, Any]) -> str:
     words = "; ".join(row["words"]) or "it says no more"
+    known = found_in(words, DCGM)
+    meaning = f" ({known.cause})" if known else ""
     setting = " (a setting or a program, no fault of the GPU)" if row["result"] in _BAD and not row["hardware"] else ""
-    return f"{row['test']}: {row['result']}{_of(row)}: {words}{setting}"
+    return f"{row['test']}: {row['result']}{_of(row)}: {words}{meaning}{setting}"
 
 
 def _of(row: Mapping[str, Any]) -> str:

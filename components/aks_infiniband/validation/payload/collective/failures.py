@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
+from ..programs import words as catalogue
 from ..programs.endings import CAUSES, SILENT_NODE
 
 
@@ -33,150 +34,6 @@ class PlacedFailure(Failure):
     reached_bytes: int | None
 
 
-_CAUSES = (
-    (
-        r"the image has no libnccl|lib(cudart|amdhip64)\S*: cannot open shared object",
-        "the image has no NCCL, or no CUDA runtime for it: name one that has in validation.image",
-    ),
-    (
-        r"libcuda\S*: cannot open shared object",
-        "the pod has no GPU driver: look at the GPUs' device plugin",
-    ),
-    (
-        r"address already in use|EADDRINUSE",
-        "another process took the port at which the ranks meet, between its being chosen and being used: measure again",
-    ),
-    (
-        r"(shared memory|posix_fallocate|/dev/shm).*No space left on device",
-        "shared memory is too small for NCCL: mount a memory-backed emptyDir at /dev/shm",
-    ),
-    (r"No space left on device", "a disk is full: the node's, or in a rehearsal this computer's"),
-    # Of verbs by their errno: nv_peer_memory issues 115 and 121, mscclpp issue 657, nccl issues 778, 1842 and 2013.
-    (
-        r"Cannot allocate memory",
-        "memory cannot be registered with the HCA: the pod lacks IPC_LOCK, or does not run as root",
-    ),
-    (
-        r"ibv_reg_\w+.*(Bad address|Invalid argument|Operation not supported|error (14|22|95)\b)",
-        "GPU memory cannot be registered with the HCA: nvidia-peermem is not loaded or does not suit the driver, and "
-        "DMA-BUF is off or not supported (lsmod | grep nvidia_peermem on the node)",
-    ),
-    (
-        r"ibv_\w+.*(Operation not permitted|Permission denied|error (1|13)\b)",
-        "the HCA's driver refuses the pod: its device file is in the pod and was not handed out by a device plugin, or "
-        "the container lacks a right (securityContext of podTemplate)",
-    ),
-    (
-        r"ibv_modify_qp.*(Invalid argument|\b22\b)",
-        "the two ends do not agree about the connection: another GID index, MTU or link layer (NCCL_IB_GID_INDEX)",
-    ),
-    (
-        r"ibv_(open_device|query_\w+|get_device_list).*(No such device|No such file|Input/output error)",
-        "the HCA is gone, or its device file is not in the pod: ibv_devinfo in the pod, and dmesg on the node",
-    ),
-    (
-        r"Cuda failure 801|cuMem\w+.*(operation not (supported|permitted))|CUDA_ERROR_NOT_(SUPPORTED|PERMITTED)",
-        "GPUs of other machines cannot be reached by NVLink: the pod has no channel of a ComputeDomain (claim of the "
-        "podTemplate), or the node's IMEX daemon is not ready",
-    ),
-    (
-        r"driver/library version mismatch",
-        "the GPU driver's kernel module and its libraries are of two versions: reboot the node, or reimage it",
-    ),
-    (
-        r"Duplicate GPU detected",
-        "two ranks of a node have one GPU: the pod has fewer GPUs than it says, or CUDA_VISIBLE_DEVICES is set",
-    ),
-    (
-        r"system not yet initialized|Cuda failure 802",
-        "the GPUs' NVSwitches are not set up: nvidia-fabricmanager does not run on the node, or is not of the GPU "
-        "driver's version (systemctl status nvidia-fabricmanager)",
-    ),
-    (
-        r"invalid device ordinal|no CUDA-capable device|no ROCm-capable device|CUDA driver (version|initialization)"
-        r"|busy or unavailable|initialization error|unsupported display driver|driver is a stub|forward compatibility"
-        r"|newer driver|installed CUDA driver|OS call failed|unknown error",
-        "the GPU is not there, or its driver does not suit the image's CUDA: nvidia-smi on the node tells",
-    ),
-    (
-        r"no kernel image is available|unsupported toolchain|kernel image is invalid",
-        "the image's NCCL has no code for this GPU: name one that has in validation.image",
-    ),
-    (
-        r"uncorrectable (ECC|NVLink)|Xid|illegal memory access|device-side assert|unspecified launch failure"
-        r"|hardware error|peer GPU memory|illegal instruction|hardware stack error|misaligned address"
-        r"|invalid program counter|launch timed out|GPU is lost|fallen off the bus",
-        "the GPU failed: dmesg | grep -i xid on the node tells how; recreate the node",
-    ),
-    (r"out of memory|OutOfMemory", "the GPU has too little free memory: something else runs on it"),
-    (
-        r"async (fatal )?event ?: (port error|local catastrophic|.*access violation)",
-        "the node's own HCA or its link failed while it was used: look at its error counters, and at dmesg on the node",
-    ),
-    (
-        r"Mismatched NCCL version|NCCL version mismatch",
-        "the nodes have different versions of NCCL: name one image, by its digest, in validation.image",
-    ),
-    (
-        r"no socket interface found|No usable listening interface",
-        "NCCL finds no network interface to meet by: look at NCCL_SOCKET_IFNAME of the pool's ConfigMap and of the "
-        "image",
-    ),
-    (
-        r"Failed to initialize (any )?NET plugin|invalid usage",
-        "NCCL has not the network that its environment asks for: look at NCCL_* of the pool's ConfigMap",
-    ),
-)
-_COMPLETION = re.compile(r"Got completion .*?(?:status=|error )\(?(?:IBV_WC_\w+[()]+)?(\d+)")
-"""How NCCL tells a completion's status. 2.18: "with error 12"; to 2.27 "with status=12"; from 2.28 on
-"with status=IBV_WC_RETRY_EXC_ERR(12)"; 2.32 "with error (devIndex=0, wc->status=(IBV_WC_RETRY_EXC_ERR)12".
-"""
-_LOCAL_MEMORY = (
-    "the HCA may not reach the GPU's memory: GPUDirect RDMA does not work on the node (ACS of a PCIe switch, or an "
-    "nvidia-peermem that does not suit the driver)"
-)
-_REMOTE_MEMORY = (
-    "the peer's HCA could not carry it out: it may not reach the memory of its GPU, so GPUDirect RDMA does not work "
-    "there; packets do arrive"
-)
-_OWN_HCA = "the node's own HCA failed while it was used: look at its error counters, and at dmesg on the node"
-_STATUSES = {
-    1: "a message was longer than its buffer: the nodes have different versions of NCCL or of its plugin",
-    2: "the HCA refuses the operation: its driver or firmware does not suit NCCL's plugin",
-    4: _LOCAL_MEMORY,
-    8: _LOCAL_MEMORY,
-    9: _REMOTE_MEMORY,
-    10: _REMOTE_MEMORY,
-    11: _REMOTE_MEMORY,
-    7: _OWN_HCA,
-    20: _OWN_HCA,
-    22: _OWN_HCA,
-}
-"""The cause by a completion's status, of those that say whose it is (rdma-core, libibverbs/verbs.h, ibv_wc_status)."""
-_FLUSHED = 5
-"""IBV_WC_WR_FLUSH_ERR: the connection had failed before, for a reason that another completion has."""
-_NOT_READY = "it answers, and was not ready to receive: its process hangs, or has ended"
-_NOT_FOUND = (
-    "the peer's address was not found from this device: it is an Ethernet device, or the two NICs are of two rails or "
-    "subnets (NCCL_IB_HCA, NCCL_IB_GID_INDEX)"
-)
-_LOST = {12: CAUSES["lost"], 13: _NOT_READY, 21: CAUSES["lost"]}
-"""The same of the statuses with which a peer is not reached."""
-_UNREACHED = (
-    (re.compile(r".*transport retry counter exceeded"), CAUSES["lost"]),
-    (
-        re.compile(r".*ibv_modify_qp.*(Connection timed out|\b110\b|No route to host|Network is unreachable)"),
-        _NOT_FOUND,
-    ),
-    (
-        re.compile(
-            r".*[Cc]onnect\b.*?(returned|failed)\b.*?(Connection timed out|No route to host)"
-            r"|.*SocketPollConnect.*(Connection timed out|No route to host|failed)"
-        ),
-        CAUSES["dropped"],
-    ),
-)
-"""What a rank says that does not reach a peer, and the likely cause. Neither end has said that the fault is its own."""
 _PEER = re.compile(r"(?:to|from|peer) (\S+?)<\d+>")
 _CONSEQUENCES = re.compile(
     r"remote process exited|closed by (remote )?peer|Connection was likely closed|Connection (reset|refused)"
@@ -206,21 +63,19 @@ def likely_cause(reason: str, words: str | None) -> str | None:
         return "the process was killed: by the kernel for want of memory (dmesg | grep -i oom), or by hand"
     if "SIGBUS" in reason:
         return "shared memory or a mapped file has no room: mount a memory-backed emptyDir at /dev/shm"
-    known = next((cause for pattern, cause in _CAUSES if re.search(pattern, words or "", re.IGNORECASE)), None)
-    return known or next((_STATUSES[status] for status, _ in _statuses(words or "") if status in _STATUSES), None)
-
-
-def _statuses(words: str) -> Iterator[tuple[int, str]]:
-    """The status of each completion that failed, with its line."""
-    for line in words.splitlines():
-        if found := _COMPLETION.search(line):
-            yield int(found[1]), line
+    told = words or ""
+    known = catalogue.found_in(told, catalogue.RANKS)
+    if known is None:
+        known = next((entry for _, entry in catalogue.statuses_in(told) if entry["part"] == CAUSE), None)
+    return known["cause"] if known else None
 
 
 def _unreached(words: str) -> tuple[str | None, str] | None:
-    """The address of a peer that is not reached, where it is told, and why; None where the words do not say so."""
-    lost = [(line, _LOST[status]) for status, line in _statuses(words) if status in _LOST]
-    lost += [(found[0], why) for said, why in _UNREACHED if (found := said.search(words))]
+    """The address of a peer that is not reached, if it is named, and the reason; None if the words do not say so."""
+    lost = [(line, entry["cause"]) for line, entry in catalogue.statuses_in(words) if entry["part"] == UNREACHED]
+    for line in words.splitlines():
+        if entry := catalogue.found_in(line, catalogue.RANKS, part=UNREACHED):
+            lost.append((line, entry["cause"]))
     if not lost:
         return None
     line, why = lost[0]
@@ -239,7 +94,7 @@ def explained(reason: str, *, own: bool, output: str | None, warned: Sequence[st
     words = "\n".join([output or "", *warned])
     cause = likely_cause(reason, output) or likely_cause(reason, words)
     unreached = _unreached(words)
-    flushed = any(status == _FLUSHED for status, _ in _statuses(words))
+    flushed = any(entry["part"] == FOLLOWED for _, entry in catalogue.statuses_in(words))
     own_cause = cause is not None and (own or likely_cause("", "\n".join(warned)) is not None)
     kinds = {
         CAUSE: own_cause,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 
+from . import words
 from .sockets import ESTABLISHED, LISTEN, SYN_SENT
 
 OWN = re.compile(
@@ -148,8 +149,7 @@ def tells(client: str, server: str) -> str:
 
 
 CAUSES: Mapping[str, str] = {
-    "dropped": "connections between the pods are never answered: something on the pod network drops them (a network "
-    "policy, a security group, or pods whose addresses are in 172.16.0.0/16, which Azure reserves for RDMA)",
+    "dropped": words.UNANSWERED,
     "refused": "no server answered on the pod network: the peer's tool did not start, or a network policy refuses it",
     "stuck": "the tool was connected and then hung without a word: packets do not arrive, or the driver or the HCA "
     "does not answer (dmesg on the node)",
@@ -157,7 +157,7 @@ CAUSES: Mapping[str, str] = {
     "hung": "the tool hung without a word: the driver or the HCA does not answer (dmesg on the node)",
     "killed": "something on the node ended the tool: memory ran out (dmesg on the node), or somebody",
     "left": "the other tool hung up and did not say why",
-    "lost": "packets do not arrive: a link that is down, another partition, or no route between the two",
+    "lost": words.STATUSES[words.RETRY_EXCEEDED]["cause"],
     "silent": "the node's pod has gone (its status says why: OOMKilled, exit code 137, is memory that ran out), or "
     "is still busy with something that hangs",
     "late": "give the validation more time, or see what took it in the tries of others",

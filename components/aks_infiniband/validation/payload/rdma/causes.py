@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from ..look.node import FactsByNode
-from ..programs.endings import CAUSES, NO_FIGURE, SERVER, tells
+from ..programs import words
+from ..programs.endings import CAUSES, SERVER, tells
 from .narrowing import Blame, End
 from .tries import TIME_WAS_UP, PairTry
-
-_BY_WORDS = (
-    (r"could not be started", "the image lacks the tool, and it could not be installed: name one that has it"),
-    (
-        r"Couldn't listen to port|Address already in use",
-        "another program of the pod's network namespace listens on the port",
-    ),
-    (
-        r"Couldn't (register|allocate) MR|Cannot allocate memory",
-        "memory cannot be locked: the container lacks IPC_LOCK, or the memlock limit is too low",
-    ),
-    (
-        r"device .*not found|Unable to find the Infiniband|Did not detect devices|No IB devices",
-        "the tool does not find the HCA: its /dev/infiniband file is not in the pod, or the image has no mlx5 provider",
-    ),
-    (NO_FIGURE.pattern, "the machine was too busy while it was measured: measure again when the pool is idle"),
-    (TIME_WAS_UP.partition(" (")[0], "other HCAs of the machine were used when it fell short, and may be why"),
-)
-"""What lies behind the words of a tool."""
 
 
 def verdict_by(error: str | None) -> str:
@@ -39,9 +20,9 @@ def verdict_by(error: str | None) -> str:
 def behind(made: PairTry) -> str:
     """The likely cause of a try that failed: told by the words of the end that says most, or by how that end ended."""
     told = made.get("told") or made["error"] or ""
-    by_words = next((cause for pattern, cause in _BY_WORDS if re.search(pattern, told)), None)
-    if by_words or "client" not in made:
-        return by_words or "the tool's own words say why"
+    known = words.found_in(told, words.TOOLS) or next((entry for _, entry in words.statuses_in(told)), None)
+    if known or "client" not in made:
+        return known["cause"] if known else "the tool's own words say why"
     ended = made["server"] if tells(made["client"], made["server"]) == SERVER else made["client"]
     return CAUSES.get(ended, "the tool's own words say why")
 

@@ -1,0 +1,1 @@
+"""Words that the catalogue was not written by, with their score."""

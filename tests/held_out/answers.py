@@ -1,0 +1,85 @@
+"""What the product says of a text, and whether that is right."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import yaml
+from aks_infiniband.diagnosis.azure import azure_findings, is_transient
+from aks_infiniband.diagnosis.pods import pod_findings
+from aks_infiniband.diagnosis.view import View
+from aks_infiniband.validation.payload.collective.failures import CAUSE, explained
+
+Verdict = Literal["right", "unknown", "wrong"]
+FILES: Final = ("ranks", "pods", "azure")
+_LAST: Final = "x\nNCCL error: unhandled system error, NCCL version 2.28.9"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is said of a case."""
+
+    file: str
+    case: Mapping[str, Any]
+    said: str
+    verdict: Verdict
+
+
+def answers() -> Iterator[Answer]:
+    """Of every case."""
+    ask = {"ranks": _rank, "pods": _pod, "azure": _azure}
+    for file in FILES:
+        for case in yaml.safe_load((Path(__file__).parent / f"{file}.yaml").read_text(encoding="utf-8")):
+            said, otherwise = ask[file](case)
+            yield Answer(file, case, said or otherwise, _verdict(case, said, otherwise))
+
+
+def _verdict(case: Mapping[str, Any], said: str, otherwise: str) -> Verdict:
+    if otherwise:
+        return "wrong"
+    wanted = case["says"]
+    if wanted is None:
+        return "wrong" if said else "right"
+    return "right" if wanted.casefold() in said.casefold() else "wrong" if said else "unknown"
+
+
+def _rank(case: Mapping[str, Any]) -> tuple[str, str]:
+    found = explained("exit code 1", own=True, output=_LAST, warned=[case["words"]])
+    known = "" if found["cause"].startswith("its last words") else found["cause"]
+    unlike = f"part {found['part']}: {found['cause']}" if found["part"] != case["part"] else ""
+    # A rank whose words are not explained counts as one that failed first.
+    return known, "" if not known and found["part"] == CAUSE and case["says"] is not None else unlike
+
+
+def _pod(case: Mapping[str, Any]) -> tuple[str, str]:
+    words, namespace = case["words"], "gpu-operator" if case["whose"] == "driver" else "apps"
+    metadata = {"name": "p", "namespace": namespace}
+    pod: dict[str, Any] = {"metadata": metadata, "spec": {"nodeName": "n", "containers": [{"name": "c", "image": "i"}]}}
+    events: list[Mapping[str, Any]] = []
+    logs: dict[str, str] = {}
+    reasons = {"sandbox": "FailedCreatePodSandBox", "claim": "FailedPrepareDynamicResources"}
+    if case["whose"] in reasons:
+        pod["status"] = {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "True"}]}
+        about = {"kind": "Pod", **metadata}
+        events.append({"reason": reasons[case["whose"]], "message": words, "involvedObject": about})
+    else:
+        by_runtime = case["whose"] == "runtime"
+        waiting = {"reason": "CreateContainerError" if by_runtime else "CrashLoopBackOff", "message": "back-off"}
+        status: dict[str, Any] = {"name": "c", "ready": False, "state": {"waiting": waiting}}
+        if by_runtime:
+            waiting["message"] = words
+        else:
+            logs[f"{namespace}/p"] = words
+            status["lastState"] = {"terminated": {"exitCode": 1, "reason": "Error"}}
+        pod["status"] = {"phase": "Running", "containerStatuses": [status]}
+    (found,) = pod_findings([pod], View(pods=[pod], events=events, logs=logs))
+    said = found.cause or ""
+    return "" if said == "the container runtime refused the container" else said, ""
+
+
+def _azure(case: Mapping[str, Any]) -> tuple[str, str]:
+    findings = azure_findings(case["words"], {})
+    again = is_transient(case["words"])
+    unlike = "" if again is case["again"] else "it is tried again" if again else "it is not tried again"
+    return str(findings[0].cause) if findings else "", unlike if findings or again else ""
