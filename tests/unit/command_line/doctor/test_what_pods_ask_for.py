@@ -1,6 +1,11 @@
 """A pod that may have InfiniBand is never said to lack it, whatever its device plugin or claim is called."""
 
+import json
+import runpy
+import sys
 from collections.abc import Iterator, Mapping
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +25,7 @@ CLUSTER_OF: Mapping[Mode, str] = {
 """A recorded cluster whose device plugins offer what the mode's pods ask for."""
 JOBS = {
     "indexed_job": lambda asked: jobs.indexed_job(asked, ["train"]),
+    "tcp_job": lambda asked: jobs.tcp_job(asked, ["train"]),
     "job_set": lambda asked: jobs.job_set(asked, ["train"]),
     "train_job": lambda asked: jobs.train_job(asked, ["train"]),
     "pytorch_job": lambda asked: jobs.pytorch_job(asked, ["train"]),
@@ -57,8 +63,28 @@ def running(cluster: Snapshot, template: Mapping[str, Any], *, phase: str = "Run
     return cluster
 
 
-@pytest.mark.parametrize("mode", CLUSTER_OF)
-@pytest.mark.parametrize("kind", JOBS)
+PAIRS = [(kind, mode) for kind in JOBS for mode in CLUSTER_OF if kind != "tcp_job" or mode == "ipoib"]
+EXAMPLES = {path.parent.name: path for path in sorted((Path(__file__).parents[4] / "examples/jobs").glob("*/job.py"))}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_job_of_the_examples_on_a_healthy_cluster_accuses_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    mode: Mode = "ipoib" if name == "tcp-over-ipoib" else "rdma-shared"
+    about = {"podTemplate": pod_template_fragment(pool(H100, mode=mode)), "nodeCount": 2}
+    said = StringIO()
+    monkeypatch.setattr(sys, "argv", ["job.py", "ndh100", "apps", "ours:1"])
+    monkeypatch.setattr(sys, "stdin", StringIO(json.dumps({"ndh100": about})))
+    monkeypatch.setattr(sys, "stdout", said)
+    runpy.run_path(str(EXAMPLES[name]))
+    monkeypatch.undo()
+    found = list(templates(json.loads(said.getvalue())))
+    assert found
+    for template in found:
+        told = examine(running(healthy(CLUSTER_OF[mode]), template))
+        assert [(diagnosis.symptom.id, diagnosis.evidence) for diagnosis in told] == []
+
+
+@pytest.mark.parametrize(("kind", "mode"), PAIRS)
 def test_our_own_templates_on_a_healthy_cluster_accuse_nothing(kind: str, mode: Mode) -> None:
     fragment = pod_template_fragment(pool(H100, mode=mode))
     asked = Workload(name="train", namespace="apps", machines=2, image="ours", template=fragment)
