@@ -7,7 +7,9 @@ from typing import Any, Final
 import yaml
 from aks_infiniband.facts.azure_names import LONGEST_NODE_GROUP, node_group, pool_name_of
 from aks_infiniband.facts.kubernetes import RELEASES, minor_of
+from aks_infiniband.facts.modes import ACCESS
 from aks_infiniband.facts.pool import agent_pool_label
+from aks_infiniband.stack.settings.consistency.validation import LEAST_NODES
 
 from aks_infiniband_cli.choose.answers import Answers
 from aks_infiniband_cli.choose.decision import Decision
@@ -23,6 +25,7 @@ _DIGITS: Final = 6
 """Characters of a hash that tell two clusters apart whose names had to be cut."""
 _DRIVER_IMAGE: Final = "myregistry.azurecr.io/amd/amdgpu-kmod"
 _BUILT: Final = "driverImage must be a repository of yours: the cluster pushes the GPUs' driver there (docs/mi300x.md)."
+_HOURLY: Final = "17 * * * *"
 _SCHEMA: Final = "# yaml-language-server: $schema=docs/settings.schema.json"
 
 
@@ -40,6 +43,9 @@ def stack_file(decision: Decision, answers: Answers, *, stack: str, project: str
     gpus = decision.size.accelerator
     if gpus and gpus.vendor == "nvidia" and (decision.gpu_driver or decision.size.default_gpu_driver) != "none":
         pool["gpuDirect"] = "auto"  # the default is for clusters that are in use
+    measured_first = gpus is not None and decision.count >= LEAST_NODES and ACCESS[decision.mode].resource is not None
+    if measured_first:
+        pool["admission"] = "measured-or-late"
     operator: dict[str, Any] = {"mode": decision.mode}
     built = gpus is not None and gpus.vendor == "amd" and decision.gpu_driver == "operator"
     config: dict[str, Any] = {"aks-infiniband:amdGpuOperator": {"driverImage": _DRIVER_IMAGE}} if built else {}
@@ -63,6 +69,9 @@ def stack_file(decision: Decision, answers: Answers, *, stack: str, project: str
     config["aks-infiniband:pools"] = [pool]
     config["aks-infiniband:networkOperator"] = operator
     config["aks-infiniband:validation"] = {"mode": "enforce"}
+    if measured_first:
+        config["aks-infiniband:lightCheck"] = {"schedule": _HOURLY}
+        notes.append("Pods come to a node that joined or restarted when it is measured (docs/light-check.md).")
     text = yaml.safe_dump({"config": config}, sort_keys=False)
     return "\n".join([_SCHEMA, *(f"# {note}" for note in notes), text])
 

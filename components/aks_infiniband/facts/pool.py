@@ -19,6 +19,7 @@ from aks_infiniband.facts.catalog.machine import (
     NicDriver,
 )
 from aks_infiniband.facts.modes import ACCESS, DEFAULT_MODE, Access
+from aks_infiniband.facts.node_gate import EFFECT, NOT_MEASURED, Admission
 from aks_infiniband.handwritten.section import WITH_HOLES, Section, follows
 
 MOST_POOLS: Final = 100
@@ -99,6 +100,12 @@ class PoolProperties(AnyPool):
     ipoib_devices: tuple[Annotated[str, rules.interface_name], ...] = follows(lambda pool: pool.first_devices)
     """In mode ipoib: parent interfaces of the IPoIB networks, one for each rail. Default: the catalogue's first for the
     size."""
+    admission: Admission = "at-once"
+    """When pods may come to a node that joined, was repaired or restarted. at-once. measured: when the light check or a
+    command has measured it since with another node of the pool, and it did not fail. measured-or-late: the same, but a
+    node that could not be measured is admitted ten minutes after it offered all that it has, and an Event says so.
+    Both need lightCheck, and are not for the modes dra and driver-only. A change changes the tolerations of the
+    operators' pods."""
     node_selector: rules.Labels = follows(lambda pool: agent_pool_label(pool.name))
     """In an existing cluster: labels that the pool's nodes, and no others, carry. Default: AKS's own label of an agent
     pool."""
@@ -164,8 +171,19 @@ class Pool(PoolProperties):
 
     @property
     def tolerations(self) -> tuple[Toleration, ...]:
-        """One for each taint."""
+        """One for each taint: those of workloads."""
         return tuple(map(toleration, self.taints))
+
+    @property
+    def is_gated(self) -> bool:
+        """True if pods are kept off a node of the pool until it is measured."""
+        return self.admission != "at-once"
+
+    @property
+    def upkeep_tolerations(self) -> tuple[Toleration, ...]:
+        """The tolerations of what the program and the operators run on the pool, on a node that is not measured too."""
+        gate: Toleration = {"key": NOT_MEASURED, "operator": "Exists", "effect": EFFECT}
+        return (*self.tolerations, *([gate] if self.is_gated else []))
 
     @property
     def ipoib_interfaces(self) -> list[str]:
@@ -213,6 +231,12 @@ def toleration(text: str) -> Toleration:
     return {"key": key, "operator": "Equal", "value": value, "effect": effect}
 
 
+def taint_text(tolerated: Toleration) -> str:
+    """The taint of a toleration as Azure writes it."""
+    value = f"={tolerated['value']}" if "value" in tolerated else ""
+    return f"{tolerated['key']}{value}:{tolerated['effect']}"
+
+
 def too_many(pools: int, *, beside_the_systems: bool) -> str | None:
     """Why a cluster does not take so many pools, after "pools "; None where it does."""
     most = MOST_POOLS - beside_the_systems
@@ -242,18 +266,29 @@ def tolerates(given: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
 
 
 def tolerations(pools: Iterable[Pool]) -> list[Toleration]:
-    """The tolerations of several pools. Each stands once, in the order of the pools."""
+    """The tolerations of what the program and the operators run on several pools. Each stands once, in the order of the
+    pools.
+    """
     found: list[Toleration] = []
     for pool in pools:
-        found.extend(wanted for wanted in pool.tolerations if wanted not in found)
+        found.extend(wanted for wanted in pool.upkeep_tolerations if wanted not in found)
     return found
 
 
 def tolerated(pools: Iterable[Pool]) -> dict[str, list[Toleration]]:
-    """The field of a pod's spec. Without a taint there is no field: the API server drops an empty list, and a second
-    `apply` would then ask for something else than what is there.
+    """The field of a pod's spec, for a pod of the program or the operators."""
+    return _field(tolerations(pools))
+
+
+def tolerated_by_workloads(pool: Pool) -> dict[str, list[Toleration]]:
+    """The same field for a pod that works."""
+    return _field(list(pool.tolerations))
+
+
+def _field(found: list[Toleration]) -> dict[str, list[Toleration]]:
+    """The field, left out without a taint: the API server drops an empty list, and a second `apply` would then differ
+    from what is there.
     """
-    found = tolerations(pools)
     return {"tolerations": found} if found else {}
 
 

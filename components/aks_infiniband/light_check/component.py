@@ -22,6 +22,10 @@ from aks_infiniband.light_check.documents import (
     report_name,
     rules,
 )
+from aks_infiniband.light_check.watch_documents import EVERY_MINUTE, now_name, watch_spec
+from aks_infiniband.light_check.watch_documents import NAME as WATCH
+from aks_infiniband.light_check.watch_documents import policies as watch_policies
+from aks_infiniband.light_check.watch_documents import rules as watch_rules
 from aks_infiniband.resources.admission import bound_policies
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
 from aks_infiniband.resources.namespaces import why_not_ours
@@ -63,8 +67,10 @@ class LightCheckArgs:
 class LightCheck(pulumi.ComponentResource):
     """Looks at idle nodes on a schedule: links, error counters, and the bandwidth of RDMA writes between them.
 
-    What it finds is in a ConfigMap for each pool, in the nodes' condition InfiniBandHealthy and their Events, and in
-    the metrics of an exporter. It cordons nothing. A workload takes a node from it at once.
+    A watch has it run between the scheduled times if a node joined, restarted or shows a fault. If the admission of a
+    pool says so, the watch keeps pods off a node until it is measured. The check's findings are in a ConfigMap for each
+    pool, in the nodes' condition InfiniBandHealthy and their Events, and in the metrics of an exporter. It cordons
+    nothing. A workload takes a node from it at once.
     """
 
     def __init__(self, name: str, *, args: LightCheckArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -76,52 +82,104 @@ class LightCheck(pulumi.ComponentResource):
         )
         needed = [payload, *self._rights()]
         filled = child_options(self, opts, ignore_changes=["data", "binaryData"])
+        runs: list[pulumi.Resource] = []
         for pool in args.pools:
-            own: Any = {"name": report_name(pool), "namespace": args.namespace, "labels": pool_labels(pool)}
-            spec: Any = cron_job_spec(
+            meeting: list[pulumi.Resource] = []
+            for resource, board in zip(board_names(f"{name}-{pool.name}", pool.node_count), boards(pool), strict=True):
+                named = self._of(pool, board)
+                meeting.append(k8s.core.v1.ConfigMap(resource, metadata=named, opts=filled))
+            runs += self._runs(pool, [*needed, *meeting])
+        after = child_options(self, opts, depends_on=needed)
+        exporter: Any = exporter_spec(args.pools, args.registry)
+        k8s.apps.v1.Deployment(f"{name}-exporter", metadata=self._own("exporter"), spec=exporter, opts=after)
+        self._watch([*needed, *runs], filled)
+        self.register_outputs({})
+
+    def _runs(self, pool: Pool, needed: Sequence[pulumi.Resource]) -> list[pulumi.Resource]:
+        """The CronJobs of a pool: on the schedule, and one that the watch has run."""
+        args = self._args
+
+        def spec(schedule: str, *, suspended: bool = False) -> Any:
+            return cron_job_spec(
                 pool,
-                schedule=args.schedule,
+                schedule=schedule,
                 namespace=args.namespace,
                 given=args.thresholds,
                 registry=args.registry,
                 error_counters=args.error_counters,
+                suspended=suspended,
             )
-            meeting: list[pulumi.Resource] = []
-            for resource, board in zip(board_names(f"{name}-{pool.name}", pool.node_count), boards(pool), strict=True):
-                named: Any = {**own, "name": board}
-                meeting.append(k8s.core.v1.ConfigMap(resource, metadata=named, opts=filled))
-            after = child_options(self, opts, depends_on=[*needed, *meeting])
-            k8s.batch.v1.CronJob(f"{name}-{pool.name}", metadata=own, spec=spec, opts=after)
-        after = child_options(self, opts, depends_on=needed)
-        exporter: Any = exporter_spec(args.pools, args.registry)
-        k8s.apps.v1.Deployment(f"{name}-exporter", metadata=self._own("exporter"), spec=exporter, opts=after)
-        self.register_outputs({})
+
+        after = child_options(self, self._opts, depends_on=[*needed])
+        # The watch changes this field, so it is not taken back.
+        watched = child_options(self, self._opts, depends_on=[*needed], ignore_changes=["spec.suspend"])
+        own, now = self._of(pool, report_name(pool)), self._of(pool, now_name(pool))
+        now["annotations"] = {"pulumi.com/patchForce": "true"}
+        return [
+            k8s.batch.v1.CronJob(f"{self._name}-{pool.name}", metadata=own, spec=spec(args.schedule), opts=after),
+            k8s.batch.v1.CronJob(
+                f"{self._name}-{pool.name}-now", metadata=now, spec=spec(EVERY_MINUTE, suspended=True), opts=watched
+            ),
+        ]
+
+    def _watch(self, needed: Sequence[pulumi.Resource], filled: pulumi.ResourceOptions) -> None:
+        """The watch, its notes and its account."""
+        name, namespace = f"{self._name}-watch", self._args.namespace
+        own: Any = {**self._own("watch"), "name": WATCH}
+        options = child_options(self, self._opts)
+        account = k8s.core.v1.ServiceAccount(name, metadata=own, automount_service_account_token=False, opts=options)
+        notes = k8s.core.v1.ConfigMap(name, metadata=own, opts=filled)
+        rights = self._granted(
+            name, WATCH, watch_policies(namespace), watch_rules(self._args.pools, namespace), labels(NAME, "watch")
+        )
+        after = child_options(self, self._opts, depends_on=[*needed, account, notes, *rights])
+        spec: Any = watch_spec(self._args.pools, namespace, self._args.registry)
+        k8s.apps.v1.Deployment(name, metadata=own, spec=spec, opts=after)
+
+    def _of(self, pool: Pool, name: str) -> Any:
+        return {"name": name, "namespace": self._args.namespace, "labels": pool_labels(pool)}
 
     def _own(self, component: str) -> Any:
         return {"name": NAME, "namespace": self._args.namespace, "labels": labels(NAME, component)}
 
     def _rights(self) -> list[pulumi.Resource]:
         """The account with its roles, what holds it to its use, and the priority of its pods."""
-        namespace, name, options = self._args.namespace, self._name, child_options(self, self._opts)
+        name, options = self._name, child_options(self, self._opts)
         # What is not in our namespace carries its name: two stacks may share a cluster.
-        elsewhere: Any = {"name": f"{namespace}-{NAME}", "labels": labels(NAME, "check")}
+        elsewhere: Any = {"name": f"{self._args.namespace}-{NAME}", "labels": labels(NAME, "check")}
         account = k8s.core.v1.ServiceAccount(
             name, metadata=self._own("check"), automount_service_account_token=False, opts=options
         )
         priority = k8s.scheduling.v1.PriorityClass(
             name, metadata=elsewhere, value=PRIORITY, preemption_policy="Never", opts=options
         )
-        # Rights are given after the policies that limit them, and taken away before them.
-        limits = bound_policies(name, elsewhere, policies(namespace), options)
-        limited = child_options(self, self._opts, depends_on=limits)
-        made: list[pulumi.Resource] = [account, priority]
-        subject = {"kind": "ServiceAccount", "name": NAME, "namespace": namespace}
-        for where, allowed in rules(self._args.pools, namespace).items():
+        allowed = rules(self._args.pools, self._args.namespace)
+        rights = self._granted(name, NAME, policies(self._args.namespace), allowed, labels(NAME, "check"))
+        return [account, priority, *rights]
+
+    def _granted(
+        self,
+        name: str,
+        account: str,
+        limits: Mapping[str, Any],
+        allowed: Mapping[str | None, Sequence[Any]],
+        described: Mapping[str, str],
+    ) -> list[pulumi.Resource]:
+        """The roles of an account. Rights are given after the policies that limit them, and taken away before them.
+
+        name: of the resources in the program. allowed: rules by namespace, None for the whole cluster.
+        """
+        namespace, options = self._args.namespace, child_options(self, self._opts)
+        elsewhere: Any = {"name": f"{namespace}-{account}", "labels": dict(described)}
+        limited = child_options(self, self._opts, depends_on=bound_policies(name, elsewhere, limits, options))
+        subject = {"kind": "ServiceAccount", "name": account, "namespace": namespace}
+        made: list[pulumi.Resource] = []
+        for where, rules_there in allowed.items():
             metadata: Any = {**elsewhere, **({"namespace": where} if where else {})}
             role: Any = k8s.rbac.v1.Role if where else k8s.rbac.v1.ClusterRole
             binds: Any = k8s.rbac.v1.RoleBinding if where else k8s.rbac.v1.ClusterRoleBinding
             resource = f"{name}-{where or 'nodes'}"
-            made.append(role(resource, metadata=metadata, rules=allowed, opts=limited))
+            made.append(role(resource, metadata=metadata, rules=list(rules_there), opts=limited))
             granted = {"api_group": _RBAC, "kind": role.__name__, "name": elsewhere["name"]}
             made.append(binds(resource, metadata=metadata, role_ref=granted, subjects=[subject], opts=limited))
         return made

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from aks_infiniband.facts.baselines import GivenThreshold
 from aks_infiniband.facts.modes import RDMA_SHARED_RESOURCE
-from aks_infiniband.facts.pool import Pool
+from aks_infiniband.facts.pool import Pool, tolerated
 from aks_infiniband.facts.versions import VALIDATION_IMAGE
 from aks_infiniband.hosts.node_daemon import SMALL, UNPRIVILEGED
 from aks_infiniband.operators.nic_policy import PODS_PER_NODE
@@ -87,7 +87,8 @@ def idle_node(pool: Pool) -> dict[str, str]:
     return {name: str(count) for name, count in {**pool.promised_resources, **shared}.items()}
 
 
-def _program_volume() -> dict[str, Any]:
+def program_of_the_check() -> dict[str, Any]:
+    """The volume with the program."""
     return program_volume(NAME, payload_files(light_check=True))
 
 
@@ -99,11 +100,13 @@ def cron_job_spec(
     given: Mapping[str, GivenThreshold],
     registry: Registry,
     error_counters: Unread = "warn",
+    suspended: bool = False,
 ) -> dict[str, Any]:
     """CronJobSpec: a run is an indexed Job with a pod for each node, and over as soon as one of them has ended well:
     those that found no idle node end with it. Needs Kubernetes 1.31 (successPolicy).
 
     given: thresholds of the stack file, by figure. error_counters: what a node is whose counters cannot be read.
+    suspended: it begins no run before the watch has it run.
     """
     template = {"metadata": {"labels": pool_labels(pool)}, "spec": _pod_spec(pool, namespace, registry, error_counters)}
     template["metadata"]["annotations"] = {_ANNOTATION: json.dumps(_expected(pool, given, error_counters))}
@@ -115,6 +118,7 @@ def cron_job_spec(
     return {
         "schedule": schedule,
         "concurrencyPolicy": "Forbid",
+        **({"suspend": True} if suspended else {}),
         "startingDeadlineSeconds": _START_SECONDS,
         "successfulJobsHistoryLimit": 1,
         "failedJobsHistoryLimit": 1,
@@ -147,6 +151,7 @@ def _pod_spec(pool: Pool, namespace: str, registry: Registry, error_counters: Un
     }
     return {
         **{key: value for key, value in fragment.items() if key != "volumes"},
+        **tolerated([pool]),
         "serviceAccountName": NAME,
         "automountServiceAccountToken": True,
         "restartPolicy": "Never",
@@ -156,7 +161,7 @@ def _pod_spec(pool: Pool, namespace: str, registry: Registry, error_counters: Un
         "affinity": {"podAntiAffinity": one_pod_a_machine(pool_labels(pool))},
         "containers": [measuring],
         "volumes": [
-            _program_volume(),
+            program_of_the_check(),
             podinfo_volume({_EXPECTATIONS: _ANNOTATION}),
             *counter_volumes(error_counters),
         ],
@@ -195,7 +200,7 @@ def exporter_spec(pools: Sequence[Pool], registry: Registry) -> dict[str, Any]:
         "automountServiceAccountToken": False,
         "containers": [serving],
         "volumes": [
-            _program_volume(),
+            program_of_the_check(),
             *({"name": name, "configMap": {"name": name}} for name in read.values()),
             # The first command that measures makes it.
             {"name": MACHINES.name, "configMap": {"name": MACHINES.name, "optional": True}},

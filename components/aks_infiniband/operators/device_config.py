@@ -27,7 +27,7 @@ def device_config_spec(pool: Pool, options: AmdOptions = NO_OPTIONS) -> dict[str
     Raises charts.ValuesError for a field of options.device_config that is none, or contradicts what follows from the
     pool.
     """
-    registry, tolerations = options.operator.registry, [dict(each) for each in pool.tolerations]
+    registry, tolerations = options.operator.registry, [dict(each) for each in pool.upkeep_tolerations]
     tolerated = bool(tolerations)
     spec: dict[str, Any] = {
         "selector": {**amd.VIRTUAL_GPU, **pool.node_selector},
@@ -108,8 +108,8 @@ def _driver(pool: Pool, options: AmdOptions) -> dict[str, Any]:
         driver["image"] = options.driver_image
     if secret:
         driver["imageRegistrySecret"] = {"name": secret}
-    if pool.tolerations:
-        driver["tolerations"] = [dict(each) for each in pool.tolerations]
+    if pool.upkeep_tolerations:
+        driver["tolerations"] = [dict(each) for each in pool.upkeep_tolerations]
     return driver
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pulumi
 
 from aks_infiniband.access.looking import within_limit
-from aks_infiniband.facts.pool import Pool, tolerates
+from aks_infiniband.facts.pool import Pool, taint_text, tolerates
 from aks_infiniband.facts.releases import GPU_OPERATOR_CHART
 from aks_infiniband.operators import existing_policy
 from aks_infiniband.operators.container_toolkit import RUNTIME_CONFIG
@@ -140,10 +140,10 @@ def _toolkit(
 def _tolerations(name: str, spec: Mapping[str, Any], pools: Sequence[Pool]) -> Iterator[str]:
     tolerations = (spec.get("daemonsets") or {}).get("tolerations") or []
     for pool in pools:
-        for taint, wanted in zip(pool.taints, pool.tolerations, strict=True):
+        for wanted in pool.upkeep_tolerations:
             if wanted["effect"] != "PreferNoSchedule" and not any(tolerates(each, wanted) for each in tolerations):
                 yield (
-                    f"ClusterPolicy {name} does not tolerate the taint {taint} of pool {pool.name}: "
+                    f"ClusterPolicy {name} does not tolerate the taint {taint_text(wanted)} of pool {pool.name}: "
                     "add it to daemonsets.tolerations"
                 )
 

@@ -13,7 +13,7 @@ import pulumi
 
 from aks_infiniband.diagnosis.device_plugins import LIST, SHARED, WHOLE, Plugin, entries, given_entries
 from aks_infiniband.facts.modes import RDMA_SHARED_RESOURCE, SRIOV_RESOURCE
-from aks_infiniband.facts.pool import Pool, tolerates
+from aks_infiniband.facts.pool import Pool, taint_text, tolerates
 from aks_infiniband.operators import existing_policy
 from aks_infiniband.operators.existing_policy import LOOK_SECONDS, Policy
 from aks_infiniband.operators.gpu_operator import is_gpu_pool
@@ -163,11 +163,11 @@ class Judge:
             given = list(spec.get("tolerations") or [])
             needed = [
                 each
-                for each in pool.tolerations
+                for each in pool.upkeep_tolerations
                 if each["effect"] != "PreferNoSchedule" and not any(tolerates(had, each) for had in given)
             ]
             if needed:
-                taints = ", ".join(f"{each['key']}={each.get('value', '')}:{each['effect']}" for each in needed)
+                taints = ", ".join(map(taint_text, needed))
                 yield (
                     f"{name_of(holder)} does not tolerate the taint {taints} of pool {pool.name}",
                     _patched(_kind(holder), holder["metadata"]["name"], {"tolerations": [*given, *needed]}),

@@ -44,6 +44,14 @@ class GpuDirect(StrEnum):
     AUTO = "auto"
 
 
+class Admission(StrEnum):
+    """When pods may come to a node that joined, was repaired or restarted."""
+
+    AT_ONCE = "at-once"
+    MEASURED = "measured"
+    MEASURED_OR_LATE = "measured-or-late"
+
+
 class OperatorRelease(StrEnum):
     """NVIDIA's two operators, and all that they bring. A release is called as the Network Operator's."""
 

@@ -5,7 +5,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from aks_infiniband.validation.payload.await_nodes import Promise, lacks
-from aks_infiniband.validation.payload.light_check.state import CONDITION, EVENT_REASONS, EVENTS_OF_NODES
+from aks_infiniband.validation.payload.light_check.due import ADMITTED, HELD
+from aks_infiniband.validation.payload.light_check.state import CONDITION, EVENT_REASONS, EVENTS_OF_NODES, WATCH_SOURCE
 from aks_infiniband.validation.payload.light_check.state import SOURCE as LIGHT_CHECK
 from aks_infiniband.validation.payload.report.acceptance import ACCEPTED_KEY, accepted_of, worst_values
 from aks_infiniband.validation.payload.report.document import SCHEMA_VERSION, Accepted, Report, headline, message_of
@@ -18,7 +19,8 @@ from aks_infiniband.validation.report_form import check_verdicts, report_with_va
 from aks_infiniband.validation.table import passed, table
 
 __all__ = [
-    "ACCEPTED_KEY", "CONDITION", "EVENTS_OF_NODES", "EVENT_REASONS", "LIGHT_CHECK", "SCHEMA_VERSION", "Accepted",
+    "ACCEPTED_KEY", "CONDITION", "EVENTS_OF_NODES", "EVENT_REASONS", "LIGHT_CHECK", "SCHEMA_VERSION",
+    "WATCH_EVENT_REASONS", "WATCH_SOURCE", "Accepted",
     "Check", "Promise", "Report", "Threshold", "accepted_of", "age_of", "as_text", "board_names", "check_verdicts",
     "evidence_of",
     "headline", "kept_reports", "kinds_of", "lacks", "measured_text", "message_of", "passed", "report_in",
@@ -26,6 +28,8 @@ __all__ = [
     "worst_values",
 ]  # fmt: skip
 
+WATCH_EVENT_REASONS: Final = (HELD, ADMITTED)
+"""Reasons of the watch's Events."""
 _KEEPER: Final = "pulumi:index:Stash"
 
 

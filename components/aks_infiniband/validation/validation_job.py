@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from aks_infiniband.facts.pool import Pool
+from aks_infiniband.facts.pool import Pool, tolerated
 from aks_infiniband.facts.versions import NCCL_IMAGE, RCCL_IMAGE, VALIDATION_IMAGE
 from aks_infiniband.resources.options import Waits
 from aks_infiniband.resources.registry import Registry
@@ -108,7 +108,7 @@ def validation_spec(
     told, elsewhere = _told(expected, access)
     arguments = _arguments(pool, options, waits, access.namespace, common=elsewhere)
     spec = {
-        **common,
+        **{**common, **tolerated([pool])},
         "serviceAccountName": access.account,
         "automountServiceAccountToken": True,
         "restartPolicy": "Never",

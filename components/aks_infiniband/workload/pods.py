@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
 
-from aks_infiniband.facts.pool import Pool, node_affinity, tolerated
+from aks_infiniband.facts.pool import Pool, node_affinity, tolerated_by_workloads
 from aks_infiniband.workload.claims import container_claims, pod_claims
 from aks_infiniband.workload.environment import nccl_environment
 from aks_infiniband.workload.topology import nccl_topology
@@ -114,7 +114,7 @@ def pod_template_fragment(
     }
     spec: dict[str, Any] = {
         "nodeSelector": dict(pool.node_selector),
-        **tolerated([pool]),
+        **tolerated_by_workloads(pool),
         "containers": [main],
         "volumes": [{"name": name, **source} for name, (source, _) in volumes.items()],
     }

@@ -1,14 +1,22 @@
 """A run of the scheduled check, begun by hand, and what it leaves on nodes."""
 
+import base64
 import json
+from pathlib import Path
 from typing import Any
 
+import yaml
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.validation.payload.light_check.state import CONDITION, KEY
+from aks_infiniband.validation.payload.light_check.watch import Watch
+from aks_infiniband.validation.payload.talk.api import Api
 from aks_infiniband.validation.payload.talk.config_maps import texts_of
 from lightkube import codecs
+from lightkube.models.authentication_v1 import TokenRequestSpec
+from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.resources.apps_v1 import Deployment
 from lightkube.resources.batch_v1 import CronJob, Job
-from lightkube.resources.core_v1 import ConfigMap, Event
+from lightkube.resources.core_v1 import ConfigMap, Event, ServiceAccountToken
 
 from tests.rehearsal.waiting import eventually
 
@@ -31,6 +39,27 @@ def checked(stack: Stack, pool: str, run: str, *, wait_for_others: str = "60") -
     found = client.get(ConfigMap, name, namespace=SYSTEM_NAMESPACE).to_dict()
     report: dict[str, Any] = json.loads(texts_of(found)[KEY])
     return report
+
+
+def watch_of(stack: Stack, folder: Path) -> Watch:
+    """The watch as it is deployed, with the rights of its account: a rehearsal runs the pods of Jobs alone.
+
+    folder: for its token.
+    """
+    client = stack.cluster()
+    deployed = client.get(Deployment, "light-check-watch", namespace=SYSTEM_NAMESPACE).to_dict()
+    (container,) = deployed["spec"]["template"]["spec"]["containers"]
+    settings = json.loads(container["args"][container["args"].index("--settings") + 1])
+    account = deployed["spec"]["template"]["spec"]["serviceAccountName"]
+    request = ServiceAccountToken(metadata=ObjectMeta(), spec=TokenRequestSpec(audiences=[]))
+    given = client.create(request, account, namespace=SYSTEM_NAMESPACE)
+    assert given.status
+    kubeconfig = yaml.safe_load(stack.rehearsal.run.kubeconfig.read_text(encoding="utf-8"))
+    cluster = kubeconfig["clusters"][0]["cluster"]
+    token, ca = folder / "token", folder / "ca.crt"
+    token.write_text(str(given.status.token), encoding="utf-8")
+    ca.write_bytes(base64.b64decode(cluster["certificate-authority-data"]))
+    return Watch(Api(cluster["server"], token=token, ca=ca), settings)
 
 
 def _conditions(stack: Stack, job: str) -> list[str]:

@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from aks_infiniband.facts.dranet import DRIVER
+from aks_infiniband.facts.node_gate import NOT_MEASURED
 from aks_infiniband.hosts import dranet
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.validation.payload.light_check.state import CONDITION, EVENT_REASONS, SOURCE
+from aks_infiniband.validation.reports import WATCH_EVENT_REASONS, WATCH_SOURCE
 from lightkube import ApiError, Client, KubeConfig, codecs
 from lightkube.config.models import User
 from lightkube.models.authentication_v1 import BoundObjectReference, TokenRequestSpec
 from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.resources.batch_v1 import CronJob
 from lightkube.resources.core_v1 import (
     ConfigMap,
     Node,
@@ -23,11 +26,12 @@ from lightkube.resources.core_v1 import (
     ServiceAccountToken,
 )
 from lightkube.resources.resource_v1 import ResourceClaimStatus, ResourceSlice
+from lightkube.types import PatchType
 
 from rehearsal.testing.stack import RehearsedStack
 
-Account = Literal["light-check", "validation", "dranet"]
-ACCOUNTS: Final[tuple[Account, ...]] = ("light-check", "validation", "dranet")
+Account = Literal["light-check", "light-check-watch", "validation", "dranet"]
+ACCOUNTS: Final[tuple[Account, ...]] = ("light-check", "light-check-watch", "validation", "dranet")
 _RESOURCE: Final = {"apiVersion": "resource.k8s.io/v1"}
 _CLAIM: Final = "claimed-here"
 
@@ -97,6 +101,26 @@ def _any(do: Callable[[Client], Any]) -> Any:
     return lambda thief, here, there: do(thief)
 
 
+FOREIGN: Final = {"key": "another.example/held", "effect": "NoSchedule"}
+"""A taint of another program on the other node."""
+
+
+def _spec(node: str, **changes: Any) -> Callable[[Client], Any]:
+    return lambda thief: thief.patch(Node, node, {"spec": changes}, patch_type=PatchType.MERGE)
+
+
+def _tainted(node: str) -> Callable[[Client], Any]:
+    return _spec(node, taints=[{"key": NOT_MEASURED, "effect": "NoSchedule"}])
+
+
+def _labelled(node: str) -> Callable[[Client], Any]:
+    return lambda thief: thief.patch(Node, node, {"metadata": {"labels": {"agentpool": "other"}}})
+
+
+def _cron_job(name: str, changes: Mapping[str, Any]) -> Callable[[Client], Any]:
+    return lambda thief: thief.patch(CronJob, name, {"spec": dict(changes)}, namespace=SYSTEM_NAMESPACE)
+
+
 _POD: Final = {
     "apiVersion": "v1",
     "kind": "Pod",
@@ -162,6 +186,28 @@ TRIED: Final[Mapping[Account, tuple[Try, ...]]] = {
         ),
         Try("report a reason that is not the check's", _on(_event, "here", reason="NodeRebootStart"), "has no reasons"),
         Try("report an Event in another namespace", _on(_event, "here", namespace="kube-system"), "cannot create"),
+    ),
+    "light-check-watch": (
+        *(row for row in _EVERYBODY if row.what != "cordon a node"),
+        Try("cordon a node", _on(_spec, "here", unschedulable=True), "the taints of a node alone"),
+        Try("take the taint of another program away", _on(_spec, "there", taints=None), "other taints"),
+        Try("taint a node for another program", _on(_spec, "here", taints=[FOREIGN]), "other taints"),
+        Try("keep pods off a node that is not measured", _on(_tainted, "here"), None),
+        Try("change a node's labels", _on(_labelled, "here"), "may not change a node's metadata"),
+        Try("call a node unhealthy", _on(_condition, "here"), "cannot patch"),
+        Try("have a light check run", _any(_cron_job("own-light-check-now", {"suspend": True})), None),
+        Try(
+            "have other pods run",
+            _any(_cron_job("own-light-check-now", {"schedule": "0 0 * * *"})),
+            "the suspension of a CronJob alone",
+        ),
+        Try("stop the scheduled check", _any(_cron_job("own-light-check", {"suspend": True})), "cannot patch"),
+        Try(
+            "say that a node is admitted",
+            _on(_event, "here", source=WATCH_SOURCE, reason=WATCH_EVENT_REASONS[1]),
+            None,
+        ),
+        Try("report an Event as the check", _on(_event, "here"), f"names {WATCH_SOURCE}"),
     ),
     "validation": (
         *_EVERYBODY,

@@ -2,23 +2,30 @@
 that looks at idle nodes. The tests follow one another.
 """
 
+import shlex
+import subprocess
+import sys
+import time
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from aks_infiniband.facts.node_gate import NOT_MEASURED
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.validation import machines
 from aks_infiniband.validation.payload.say.checks import make_check
+from aks_infiniband.validation.reports import WATCH_EVENT_REASONS
 from aks_infiniband_cli.validate import records
 from lightkube import Client, codecs
-from lightkube.resources.core_v1 import Pod
+from lightkube.resources.core_v1 import Event, Node, Pod
 
 from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.waiting import eventually
 
 from .conftest import Stack
-from .light_checks import checked, condition, events
-from .stolen_tokens import ACCOUNTS, TRIED, WRITES_OF, Account, Try, are_held, bring_dranet, refusal, thief
+from .light_checks import checked, condition, events, watch_of
+from .stolen_tokens import ACCOUNTS, FOREIGN, TRIED, WRITES_OF, Account, Try, are_held, bring_dranet, refusal, thief
 
 pytestmark = pytest.mark.long
 
@@ -57,7 +64,7 @@ def changed(stack: Stack) -> None:
         sizes={"Standard_HB121rs_v3": OWN_SIZE},
         pools=[
             {"name": "mi300x", "vmSize": "Standard_ND96isr_MI300X_v5", "count": 2, "mode": "sriov"},
-            {"name": "own", "vmSize": "Standard_HB121rs_v3", "count": 2},
+            {"name": "own", "vmSize": "Standard_HB121rs_v3", "count": 3, "admission": "measured"},
             {"name": "hbv3", "vmSize": "Standard_HB120rs_v3", "count": 2, "mode": "ipoib"},
         ],
     )
@@ -79,7 +86,7 @@ def test_the_kernels_own_driver_serves_every_mode_without_an_ofed_container(stac
     }
     assert offered == {
         "mi300x": [{"rdma/ib": "8"}] * 2,
-        "own": [{"rdma/shared_ib": "63"}] * 2,
+        "own": [{"rdma/shared_ib": "63"}] * 3,
         "hbv3": [{"rdma/shared_ib": "63"}] * 2,
     }
     assert stack.verdicts() == {"mi300x": "pass", "own": "pass", "hbv3": "pass"}
@@ -91,9 +98,9 @@ def test_gpus_that_nobody_drives_are_not_asked_for(stack: Stack, brought_up: Out
 
 
 def test_node_preparation_gives_up_its_privileges_when_a_node_is_prepared(stack: Stack, brought_up: Outcome) -> None:
-    assert stack.privileged() == [("node-preparation", "terminated")] * 6
+    assert stack.privileged() == [("node-preparation", "terminated")] * 7
     idle = stack.cluster().list(Pod, namespace=SYSTEM_NAMESPACE, labels={"app.kubernetes.io/name": "node-preparation"})
-    assert [pod.to_dict()["status"]["phase"] for pod in idle] == ["Running"] * 6
+    assert [pod.to_dict()["status"]["phase"] for pod in idle] == ["Running"] * 7
 
 
 @pytest.mark.field_report("C12", "R19")
@@ -135,7 +142,7 @@ def test_a_node_with_a_workload_keeps_its_condition_and_one_that_is_mended_recov
 def test_nodes_whose_hcas_are_shared_are_measured_while_nobody_shares_them(stack: Stack, brought_up: Outcome) -> None:
     report = checked(stack, "own", "idle")
     states = report["nodes"].values()
-    assert [(state["healthy"], sorted(state["bandwidth"])) for state in states] == [(True, ["mlx5_0"])] * 2
+    assert [(state["healthy"], sorted(state["bandwidth"])) for state in states] == [(True, ["mlx5_0"])] * 3
 
 
 def _measured(node: Any, check: str, verdict: str) -> Any:
@@ -148,7 +155,7 @@ def _measured(node: Any, check: str, verdict: str) -> Any:
 def test_the_check_and_the_commands_hear_each_other(stack: Stack, brought_up: Outcome) -> None:
     """A node that a command has cordoned stays unhealthy until what it fell short of was measured again, by either."""
     client, namespace = stack.cluster(), SYSTEM_NAMESPACE
-    node, other = stack.nodes(agentpool="own")
+    node, other, _ = stack.nodes(agentpool="own")
     name = node["metadata"]["name"]
     for check in ("rdma-write-bandwidth", "gpu-rate"):
         records.keep_measured(client, namespace, _measured(node, check, "fail"), [node], "validate")
@@ -177,10 +184,54 @@ def test_the_check_and_the_commands_hear_each_other(stack: Stack, brought_up: Ou
     assert condition(stack, name)[:2] == ("True", "LightCheckPassed")
 
 
+def _restart(stack: Stack, node: dict[str, Any]) -> None:
+    """Have Azure restart a node's machine, as `az vmss restart` does."""
+    command = (
+        "import sys; from aks_infiniband_cli.bad_machines.replace.azure import Azure; "
+        "azure = Azure(sys.argv[1], sys.argv[2], None); azure.restart()"
+    )
+    resource = node["spec"]["providerID"].removeprefix("azure://")
+    entered = f". {shlex.quote(str(stack.activation()))}"
+    whole = shlex.join([sys.executable, "-c", command, resource, "own"])
+    subprocess.run(["bash", "-c", f"{entered} && exec {whole}"], check=True, timeout=120)
+
+
+def _is_kept(stack: Stack, name: str) -> bool:
+    (node,) = [each for each in stack.nodes() if each["metadata"]["name"] == name]
+    return any(taint["key"] == NOT_MEASURED for taint in node["spec"].get("taints") or [])
+
+
+def test_a_restarted_node_gets_no_work_until_it_was_measured_with_another_one(
+    stack: Stack, brought_up: Outcome, tmp_path: Path
+) -> None:
+    watch, node = watch_of(stack, tmp_path), stack.nodes(agentpool="own")[-1]
+
+    def is_kept() -> bool:
+        watch.once(time.time())
+        return _is_kept(stack, name)
+
+    name, boot = node["metadata"]["name"], node["status"]["nodeInfo"]["bootID"]
+    assert not is_kept(), "the nodes of the first up were measured by it"
+    _restart(stack, node)
+    eventually(is_kept, seconds=120)
+    eventually(lambda: not is_kept(), seconds=400)
+    (after,) = [each for each in stack.nodes() if each["metadata"]["name"] == name]
+    assert after["status"]["nodeInfo"]["bootID"] != boot
+    record = records.read_record(stack.cluster(), SYSTEM_NAMESPACE)
+    newest = record[name].measurements[-1]
+    assert (newest.by, newest.identity.boot) == (machines.LIGHT_CHECK, after["status"]["nodeInfo"]["bootID"])
+    said = [event for event in stack.cluster().list(Event, namespace="default") if event.involvedObject.name == name]
+    (admitted,) = [str(event.message) for event in said if event.reason == WATCH_EVENT_REASONS[1]]
+    assert admitted.startswith("it restarted, and was measured: light check on ")
+    others = [each["metadata"]["name"] for each in stack.nodes(agentpool="own")[:-1]]
+    assert not any(_is_kept(stack, each) for each in others)
+
+
 @pytest.fixture(scope="module")
 def robbed(stack: Stack, brought_up: Outcome) -> Robbed:
     """A token of a pod of each of our accounts, all on one node."""
-    here, there = (node["metadata"]["name"] for node in stack.nodes(agentpool="own"))
+    here, there, _ = (node["metadata"]["name"] for node in stack.nodes(agentpool="own"))
+    stack.cluster().patch(Node, there, {"spec": {"taints": [FOREIGN]}})
     bring_dranet(stack.cluster(), here, there)
     tokens = {account: thief(stack, account, here) for account in ACCOUNTS}
     eventually(lambda: are_held(tokens["dranet"], there), seconds=30)

@@ -24,7 +24,7 @@ def measured(by: str, *problems: Problem, at: str = "2026-11-22T10:00:00+00:00")
 
 
 def said(*measurements: Measurement, born: str = "2026-11-01T00:00:00Z", decisions: Any = ()) -> list[str]:
-    accepted = {**report(390.0), "finished": "2026-11-20T10:00:00+00:00", "nodes": {"a": {}}}
+    accepted: Any = {**report(390.0), "finished": "2026-11-20T10:00:00+00:00", "nodes": {"a": {}}}
     record = {"a": Machine(measurements=list(measurements), decisions=list(decisions))}
     return [line(each) for each in since("nd", accepted, [node(born)], record)]
 

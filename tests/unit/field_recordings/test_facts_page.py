@@ -23,6 +23,7 @@ LISTED = {
     "kernel and containerd of today's node images": "Kernel, containerd",
     "patches of Kubernetes that are offered": "patches of Kubernetes",
     "HCAs of HC and HBv2": "HCAs of HC and HBv2",
+    "what keeps pods off a node until it is measured": "prefix of startup taints",
     "CPUs of a NUMA node": "CPUs of a NUMA node",
     "a tool on another NUMA node than its HCA's": "another NUMA node than its HCA's",
     "what pods with addresses in 172.16.0.0/16 meet": "172.16.0.0/16",

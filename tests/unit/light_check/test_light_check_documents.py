@@ -86,15 +86,20 @@ def test_nobody_may_patch_nodes_before_a_policy_limits_it_to_the_condition(deplo
     made = deploy(program(lightCheck=HOURLY))
     limits = [*made.all(POLICY), *made.all(f"{POLICY}Binding")]
     ours = [limit for limit in limits if "light-check" in limit.name]
+    watch = "aks-infiniband-system-light-check-watch"
     assert {limit.inputs["metadata"]["name"] for limit in ours} == {
         "aks-infiniband-system-light-check",
         "aks-infiniband-system-light-check-events",
+        watch,
+        f"{watch}-runs",
+        f"{watch}-events",
     }
     for limit in ours:
         spec = limit.inputs["spec"]
         if "matchConditions" in spec:
             (account,) = spec["matchConditions"]
-            assert account["expression"].endswith("== 'system:serviceaccount:aks-infiniband-system:light-check'")
+            name = "light-check-watch" if limit.inputs["metadata"]["name"].startswith(watch) else "light-check"
+            assert account["expression"].endswith(f"== 'system:serviceaccount:aks-infiniband-system:{name}'")
         else:
             assert spec == {"policyName": limit.inputs["metadata"]["name"], "validationActions": ["Deny"]}
     given = [
@@ -103,9 +108,10 @@ def test_nobody_may_patch_nodes_before_a_policy_limits_it_to_the_condition(deplo
         for role in made.all(f"{RBAC}{kind}")
         if "light-check" in role.name
     ]
-    assert len(given) == 3
+    assert len(given) == 6
     for role in given:
-        assert {limit.name for limit in ours} <= role.dependencies
+        of_watch = "watch" in role.name
+        assert {limit.name for limit in ours if ("watch" in limit.name) == of_watch} <= role.dependencies
 
 
 def test_a_pod_tells_of_its_own_node_alone() -> None:
@@ -130,9 +136,12 @@ def test_the_exporter_has_no_account_no_privileges_and_every_pools_report() -> N
 
 def test_the_check_begins_when_every_pool_is_validated_and_is_left_out_unless_asked_for(deploy: Deploy) -> None:
     assert deploy(program()).all("kubernetes:batch/v1:CronJob") == []
-    cron_jobs = deploy(program(lightCheck=HOURLY)).all("kubernetes:batch/v1:CronJob")
-    assert [made.inputs["metadata"]["name"] for made in cron_jobs] == ["ndh100-light-check"]
-    assert {"rdma-ndh100-validate"} <= cron_jobs[0].dependencies
+    made_ = deploy(program(lightCheck=HOURLY)).all("kubernetes:batch/v1:CronJob")
+    cron_jobs = sorted(made_, key=lambda made: str(made.inputs["metadata"]["name"]))
+    assert [made.inputs["metadata"]["name"] for made in cron_jobs] == ["ndh100-light-check", "ndh100-light-check-now"]
+    assert [made.inputs["spec"].get("suspend") for made in cron_jobs] == [None, True]
+    for cron_job_ in cron_jobs:
+        assert {"rdma-ndh100-validate"} <= cron_job_.dependencies
 
 
 def test_a_large_pool_has_a_config_map_for_each_sixteen_pods_and_the_account_may_fill_these_alone(
@@ -143,8 +152,8 @@ def test_a_large_pool_has_a_config_map_for_each_sixteen_pods_and_the_account_may
     found = [held for held in made.all("kubernetes:core/v1:ConfigMap") if held.inputs["metadata"]["name"] in names]
     assert {held.name for held in found} == {"rdma-light-check-ndh100", "rdma-light-check-ndh100-1"}
     assert [held.request["ignoreChanges"] for held in found] == [["data", "binaryData"]] * 2
-    (cron_job,) = made.all("kubernetes:batch/v1:CronJob")
-    assert {held.name for held in found} <= cron_job.dependencies, "or a run begins that has nowhere to write"
-    roles = [role for role in made.all(f"{RBAC}Role") if "light-check" in role.name]
+    for cron_job in made.all("kubernetes:batch/v1:CronJob"):
+        assert {held.name for held in found} <= cron_job.dependencies, "or a run begins that has nowhere to write"
+    roles = [role for role in made.all(f"{RBAC}Role") if "light-check" in role.name and "watch" not in role.name]
     allowed = [rule for role in roles for rule in role.inputs["rules"] if rule["resources"] == ["configmaps"]]
     assert [rule["resourceNames"] for rule in allowed] == [names, ["machines"]]

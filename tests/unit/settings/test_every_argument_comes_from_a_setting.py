@@ -31,7 +31,6 @@ OF_OTHERS: Final = {
 
 BASES: Final = {
     **STACKS,
-    "idle nodes that are checked": stack_file("dev", lightCheck={"schedule": "17 * * * *"}),
     "operators that others keep": stack_file(
         "existing", networkOperator={"existing": True}, gpuOperator={"existing": True}
     ),

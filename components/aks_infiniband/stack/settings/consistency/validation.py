@@ -13,6 +13,8 @@ from aks_infiniband.stack.settings.mistakes import Mistake, Path, wrong
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known
 from aks_infiniband.workload.pods import NAMESPACE
 
+LEAST_NODES: Final = 2
+"""The least nodes of a pool whose nodes are measured before pods may come to them."""
 _BESIDE_BURN_IN: Final = 600
 """Seconds for everything else, half of them to measure."""
 
@@ -97,5 +99,18 @@ def _idle(pool: PoolReading) -> Iterator[Mistake]:
         yield wrong(pool.path("mode"), pool.facts.mode, reason)
 
 
+def _admission(pool: PoolReading) -> Iterator[Mistake]:
+    """A node is admitted by the light check, which measures it with another one."""
+    if not pool.infiniband or not pool.facts.is_gated:
+        return
+    admission = pool.facts.admission
+    if pool.stack.settings.light_check is None:
+        reason = "needs aks-infiniband:lightCheck, which measures a node before pods may come to it; set its schedule"
+        yield wrong(pool.path("admission"), admission, reason)
+    if pool.most_nodes < LEAST_NODES:
+        reason = f"needs {LEAST_NODES} nodes, because a node is measured with another one; leave it out, or raise count"
+        yield wrong(pool.path("admission"), admission, reason)
+
+
 STACK = (_waits, _thresholds, _burn_in, _workspace, _namespaces, _created)
-POOL = (_idle,)
+POOL = (_idle, _admission)

@@ -1,4 +1,4 @@
-"""What the scheduled check says of a node, as plain data: in the report, in a condition and in an Event."""
+"""The words of the scheduled check on a node, as plain data: in the report, in a condition and in an Event."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ EVENT_REASONS = ("InfiniBandUnhealthy", "InfiniBandRecovered")
 """Reasons of the check's Events: a check of the node failed, and the first one after that did not."""
 SOURCE = "aks-infiniband-light-check"
 """The component that Events name as their source."""
+WATCH_SOURCE = "aks-infiniband-light-check-watch"
+"""The component that Events of the watch name as their source."""
 EVENTS_OF_NODES = "default"
 """Namespace in which the API server takes Events of objects that are in none."""
 _MESSAGE_BYTES = 1024
@@ -156,7 +158,7 @@ class Seen(NamedTuple):
 
 def state_of(node: str, seen: Seen, checks: Sequence[Check], run: Run, before: NodeState | None = None) -> NodeState:
     """The state of a node by the checks of a run. Only a check that names the node makes it unhealthy; one that names
-    no node is told in the message. before: the state of the node at the check before.
+    no node stands in the message. before: the state of the node at the check before.
     """
     failing = sorted((check for check in checks if check["verdict"] == "fail"), key=severity)
     failed = [check for check in failing if check["node"] == node]
@@ -229,7 +231,7 @@ def said_of(state: NodeState) -> Said:
 
 def condition_of(node: Object, state: Said) -> Object:
     """The condition of a node. The node's object says since when it is so."""
-    status, now = str(state["healthy"]), _timestamp(state["checked"])
+    status, now = str(state["healthy"]), timestamp(state["checked"])
     before = _condition_in(node)
     return {
         "type": CONDITION,
@@ -245,7 +247,7 @@ def event_of(node: Object, state: Said) -> Object | None:
     """An Event for a node that is not healthy, and for a node that is healthy again."""
     if state["healthy"] and _condition_in(node).get("status") != "False":
         return None
-    metadata, now = node["metadata"], _timestamp(state["checked"])
+    metadata, now = node["metadata"], timestamp(state["checked"])
     return {
         "apiVersion": "v1",
         "kind": "Event",
@@ -266,5 +268,6 @@ def _condition_in(node: Object) -> Object:
     return next((condition for condition in conditions if condition["type"] == CONDITION), {})
 
 
-def _timestamp(seconds: float) -> str:
+def timestamp(seconds: float) -> str:
+    """A moment as the API server takes it."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

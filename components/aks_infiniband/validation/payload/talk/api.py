@@ -151,6 +151,21 @@ class Api:
         path = f"/api/v1/nodes/{urllib.parse.quote(node)}/status?fieldManager={FIELD_MANAGER}"
         self._patiently("PATCH", path, {"status": {"conditions": [condition]}}, sent_as=_MERGED_BY_TYPE)
 
+    def set_taints(self, node: Object, taints: list[Object]) -> None:
+        """Set the taints of a node that is still as it was read. Raises ApiError, with 409 if it is not."""
+        metadata = node["metadata"]
+        body = {"metadata": {"resourceVersion": metadata["resourceVersion"]}, "spec": {"taints": taints or None}}
+        self._once("PATCH", f"/api/v1/nodes/{urllib.parse.quote(metadata['name'])}?fieldManager={FIELD_MANAGER}", body)
+
+    def cron_job(self, namespace: str, name: str) -> Object:
+        """One CronJob. Raises ApiError."""
+        return self._patiently("GET", _cron_job(namespace, name))
+
+    def suspend_cron_job(self, namespace: str, name: str, *, suspended: bool) -> None:
+        """Suspend a CronJob, or have it run. Raises ApiError."""
+        path = f"{_cron_job(namespace, name)}?fieldManager={FIELD_MANAGER}"
+        self._patiently("PATCH", path, {"spec": {"suspend": suspended}})
+
     def create_event(self, event: Object) -> None:
         """Create an Event in the namespace that it names. Raises ApiError."""
         namespace = urllib.parse.quote(event["metadata"]["namespace"])
@@ -197,6 +212,10 @@ class Api:
 
 def _config_map(namespace: str, name: str) -> str:
     return f"/api/v1/namespaces/{urllib.parse.quote(namespace)}/configmaps/{urllib.parse.quote(name)}"
+
+
+def _cron_job(namespace: str, name: str) -> str:
+    return f"/apis/batch/v1/namespaces/{urllib.parse.quote(namespace)}/cronjobs/{urllib.parse.quote(name)}"
 
 
 def _message_of(error: urllib.error.HTTPError) -> str:
