@@ -367,4 +367,10 @@ def test_every_check_that_holds_machines_against_others_says_what_is_recorded_an
     broken = make_check("gpu-rate", "fail", expected="a figure", measured="an error")
     absent = fails("gpu-count", 8, 7, "gone")
     assert certain([low, broken, absent]) == [low, broken, absent]
-    assert certain([low, broken, absent], {"gpu-rate": None}) == [{**low, "verdict": "warn"}, broken, absent]
+    assert certain([low, broken, absent], {}) == [{**low, "verdict": "warn"}, broken, absent]
+    unheard = make_check("gpu-of-tomorrow", "fail", expected="more", measured=0.5)
+    limit: Any = {"unit": "GB/s", "better": "more", "warn": None, "fail": 1.0}
+    assert certain([unheard, {**unheard, "threshold": limit}]) == [
+        {**unheard, "verdict": "warn"},
+        {**unheard, "threshold": limit},
+    ]
