@@ -20,7 +20,9 @@ from tests.digests import FILE, renewed
 
 ROOT = Path(__file__).parents[3]
 WORKFLOW = ROOT / ".github/workflows/test.yaml"
+RELEASE = ROOT / ".github/workflows/release.yaml"
 HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
+LOCKED = ("requirements-dev.txt", "requirements-pip.txt", "tests/mutation/requirements.txt")
 DIGEST = f"sha256:{'a' * 64}"
 
 
@@ -30,7 +32,7 @@ def requirements(file: Path) -> Iterator[str]:
     return (line for line in joined.splitlines() if line.strip() and not line.lstrip().startswith("#"))
 
 
-@pytest.mark.parametrize("file", [ROOT / "requirements-dev.txt", ROOT / "requirements-pip.txt", REQUIREMENTS], ids=str)
+@pytest.mark.parametrize("file", [*map(ROOT.joinpath, LOCKED), REQUIREMENTS], ids=str)
 def test_every_python_package_that_set_up_installs_has_a_version_and_hashes(file: Path) -> None:
     found = list(requirements(file))
     assert found
@@ -79,6 +81,25 @@ def test_a_forge_runs_what_ci_runs_with_the_least_rights_and_actions_by_their_co
             assert re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", step["uses"]), step
     assert "persist-credentials: false" in text
     assert "pull_request_target" not in text, "it would run what others propose with our rights"
+
+
+def test_a_release_is_published_by_a_tag_alone_after_an_approval_and_each_job_has_its_rights() -> None:
+    text = RELEASE.read_text()
+    workflow: Any = yaml.safe_load(text)
+    jobs = workflow["jobs"]
+    assert workflow["permissions"] == {"contents": "read"}
+    assert [name for name, job in jobs.items() if job.get("if") != "github.ref_type == 'tag'"] == ["build"]
+    assert {name: job["permissions"] for name, job in jobs.items() if "permissions" in job} == {
+        "attest": {"id-token": "write", "attestations": "write"},
+        "publish": {"id-token": "write"},
+        "draft": {"contents": "write"},
+        "site": {"pages": "write", "id-token": "write"},
+    }
+    assert (jobs["attest"]["needs"], jobs["publish"]["needs"]) == (["test", "build"], "attest")
+    assert jobs["publish"]["environment"] == "package-index"
+    assert "secrets" not in text
+    (uv,) = [line.split()[0] for line in requirements(ROOT / "requirements-dev.txt") if line.startswith("uv==")]
+    assert f"UV: {uv.removeprefix('uv==')} " in text
 
 
 def test_every_image_of_our_own_pods_has_a_line_in_the_table_of_digests() -> None:
