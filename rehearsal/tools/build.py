@@ -21,7 +21,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from rehearsal.tools import cache, overlay
+from rehearsal.tools import cache, overlay, packaged
 from rehearsal.tools.cache import CacheError
 from rehearsal.tools.go import GoError, find_go
 from rehearsal.tools.pins import PinError
@@ -205,7 +205,25 @@ def build() -> None:
         if folder.exists():
             print(f"tools: {folder} is not as it was built; building it anew", flush=True)
             shutil.rmtree(folder)
-        _build_into(folder)
+        if not _taken(folder):
+            _build_into(folder)
+
+
+def _taken(folder: Path) -> bool:
+    """Take the programs that a release has built, if they are installed and are those that are wanted."""
+    installed = packaged.found()
+    if installed is None:
+        return False
+    draft = folder.with_suffix(".taken")
+    shutil.rmtree(draft, ignore_errors=True)
+    cache.own(draft)
+    if refused := packaged.take(installed, draft, folder.name):
+        print(f"tools: {refused}; building them", flush=True)
+        shutil.rmtree(draft, ignore_errors=True)
+        return False
+    draft.rename(folder)
+    print(f"tools: taken from {packaged.PACKAGE.replace('_', '-')}", flush=True)
+    return True
 
 
 def _build_into(folder: Path) -> None:

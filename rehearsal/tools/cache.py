@@ -114,7 +114,7 @@ def _facts(file: Path) -> dict[str, object]:
     if file.is_symlink():
         return {"link": str(file.readlink())}
     facts = file.stat()
-    return {"size": facts.st_size, "modified": facts.st_mtime_ns, "sha256": _digest(file)}
+    return {"size": facts.st_size, "modified": facts.st_mtime_ns, "sha256": digest(file)}
 
 
 def _is_as_built(file: Path, listed: dict[str, object]) -> bool:
@@ -124,9 +124,10 @@ def _is_as_built(file: Path, listed: dict[str, object]) -> bool:
     facts = file.stat()
     if facts.st_size != listed["size"]:
         return False
-    return facts.st_mtime_ns == listed["modified"] or _digest(file) == listed["sha256"]
+    return facts.st_mtime_ns == listed["modified"] or digest(file) == listed["sha256"]
 
 
-def _digest(file: Path) -> str:
+def digest(file: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal digits."""
     with file.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 PROJECT: Final = Path(__file__).resolve().parents[2]
-DISTRIBUTIONS: Final = ("components", "command_line", "rehearsal")
+DISTRIBUTIONS: Final = ("components", "command_line", "rehearsal", "rehearsal/tools/distribution")
 _NUMBER: Final = re.compile(r"\d+\.\d+\.\d+")
 _SECTION: Final = re.compile(r"^## \[Unreleased\]\n(?P<text>.*?)(?=^## \[)", re.MULTILINE | re.DOTALL)
 _OURS: Final = r'(?P<before>^version = "|"aks-infiniband(?:-[a-z]+)?(?:\[[a-z,]+\])?==)'

@@ -1,4 +1,4 @@
-"""The three distributions are of one release."""
+"""The distributions are of one release."""
 
 import tomllib
 from typing import Any
@@ -13,11 +13,18 @@ def packaging(folder: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("folder", ["command_line", "rehearsal"])
-def test_a_distribution_has_the_librarys_version_and_asks_for_the_library_of_it(folder: str) -> None:
+@pytest.mark.parametrize(
+    ("folder", "takes"),
+    [
+        ("command_line", "aks-infiniband"),
+        ("rehearsal", "aks-infiniband"),
+        ("rehearsal/tools/distribution", "aks-infiniband-rehearsal"),
+    ],
+)
+def test_a_distribution_has_the_librarys_version_and_asks_for_the_library_of_it(folder: str, takes: str) -> None:
     version = packaging("components")["version"]
     assert packaging(folder)["version"] == version
-    assert f"aks-infiniband=={version}" in packaging(folder)["dependencies"]
+    assert f"{takes}=={version}" in packaging(folder)["dependencies"]
 
 
 @pytest.mark.parametrize("folder", ["components", "command_line", "rehearsal"])

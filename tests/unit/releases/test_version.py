@@ -13,7 +13,7 @@ import pytest
 
 from rehearsal.tools.paths import PROJECT
 
-DISTRIBUTIONS = ("components", "command_line", "rehearsal")
+DISTRIBUTIONS = ("components", "command_line", "rehearsal", "rehearsal/tools/distribution")
 FILES = (*(f"{name}/pyproject.toml" for name in DISTRIBUTIONS), "CHANGELOG.md", "tests/releases/__main__.py")
 NEXT = "7.0.0"
 
