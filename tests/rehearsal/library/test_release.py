@@ -79,7 +79,7 @@ def test_an_empty_folder_with_the_release_as_index_is_enough(dist: Path, tmp_pat
     installed = run(*pip, cwd=tmp_path)
     assert installed.returncode == 0, installed.stderr
     said = run("fresh/bin/aks-infiniband", "--version", cwd=tmp_path)
-    assert f"aks-infiniband-cli {VERSION}" in said.stdout, said.stdout
+    assert f"aks-infiniband {VERSION}" in said.stdout, said.stdout
 
 
 def test_a_tag_of_another_version_is_refused_before_anything_is_built(clone: Path, dist: Path) -> None:
