@@ -43,8 +43,8 @@ class Follows:
 
 
 def follows(read: Callable[[Any], Any]) -> Any:
-    """A field that may be left out, and then follows from the section that it is in. An empty list or mapping, and
-    null, leave it out too.
+    """A field that may be left out, and then follows from the section that it is in. Null, and an empty value of its
+    type, leave it out too.
     """
     return Field(default_factory=Follows(read))
 
@@ -98,10 +98,12 @@ class Section(BaseModel):
     @field_validator("*", mode="wrap")
     @classmethod
     def _value_or_hole(cls, value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
-        if value in (None, (), [], {}) and isinstance(cls.model_fields[str(info.field_name)].default_factory, Follows):
+        may_follow = isinstance(cls.model_fields[str(info.field_name)].default_factory, Follows)
+        if value is None and may_follow:
             return _LEFT_OUT
         try:
-            return handler(value)
+            found = handler(value)
+            return _LEFT_OUT if may_follow and found in ((), {}) else found
         except ValidationError:
             if info.context is WITH_HOLES:
                 return HOLE

@@ -1,7 +1,9 @@
 """`make release` in a fresh clone: what it leaves is whole, named by its checksums, and installs from its folder."""
 
+import json
 import subprocess
 import tarfile
+import time
 from email.parser import HeaderParser
 from pathlib import Path
 from typing import Final
@@ -11,6 +13,7 @@ import pytest
 
 from rehearsal.tools.paths import PROJECT
 from tests.rehearsal.library.test_installation import PACKAGING, run
+from tests.rehearsal.stacks.conftest import copy_of_project
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1200)]
 
@@ -73,13 +76,23 @@ def test_the_notes_are_those_of_the_version_and_the_site_has_a_first_page(dist: 
         assert "./index.html" in site.getnames()
 
 
-def test_an_empty_folder_with_the_release_as_index_is_enough(dist: Path, tmp_path: Path) -> None:
+def test_with_the_release_as_index_an_empty_machine_rehearses_a_program_without_building_anything(
+    dist: Path, tmp_path: Path
+) -> None:
     assert run("python3", "-m", "venv", "fresh", cwd=tmp_path).returncode == 0
-    pip = ("fresh/bin/pip", "install", "--quiet", "--find-links", str(dist), "aks-infiniband-cli")
-    installed = run(*pip, cwd=tmp_path)
+    names = ("aks-infiniband-cli", "aks-infiniband-rehearsal-tools")
+    installed = run("fresh/bin/pip", "install", "--quiet", "--find-links", str(dist), *names, cwd=tmp_path)
     assert installed.returncode == 0, installed.stderr
     said = run("fresh/bin/aks-infiniband", "--version", cwd=tmp_path)
     assert f"aks-infiniband {VERSION}" in said.stdout, said.stdout
+    project, empty = copy_of_project(tmp_path / "project"), f"AKS_INFINIBAND_TOOLS_CACHE={tmp_path / 'cache'}"
+    begun = time.monotonic()
+    taken = run("env", empty, "fresh/bin/rehearsal", "tools", cwd=tmp_path)
+    assert "tools: taken from aks-infiniband-rehearsal-tools" in taken.stdout, taken.stdout + taken.stderr
+    up = run("env", empty, str(tmp_path / "fresh/bin/rehearsal"), "up", "hbv4", cwd=project)
+    assert up.returncode == 0, up.stdout + up.stderr
+    print(f"the first rehearsal, with the tools' wheel: {time.monotonic() - begun:.0f} s")
+    assert json.loads((project / ".rehearsal/hbv4/result.json").read_text())["validation"]["hbv4"]["verdict"] == "pass"
 
 
 def test_a_tag_of_another_version_is_refused_before_anything_is_built(clone: Path, dist: Path) -> None:

@@ -38,12 +38,18 @@ def test_what_is_left_out_follows_from_what_is_there() -> None:
     assert (Crate(width=2, height=7).height, Crate(width=2, height=7).labels) == (7, ("7 high",))
 
 
-@pytest.mark.parametrize("nothing", [None, (), [], {}])
+@pytest.mark.parametrize("nothing", [None, (), []])
 def test_null_and_an_empty_list_leave_a_value_out(nothing: Any) -> None:
     crate = Crate(width=2, height=None, labels=nothing)  # type: ignore[arg-type]
     assert (crate.height, crate.labels) == (4, ("4 high",))
     assert crate.model_fields_set == {"width"}
     assert (crate.said("height"), crate.said("width"), crate.said("colour")) == (None, 2, "red")
+
+
+@pytest.mark.parametrize("field", [{"height": {}}, {"height": []}, {"height": ""}, {"labels": {}}, {"labels": ""}])
+def test_an_empty_value_of_another_type_is_a_mistake(field: Any) -> None:
+    with pytest.raises(ValidationError, match=next(iter(field))):
+        Crate(width=2, **field)
 
 
 def test_what_has_changed_is_followed_anew() -> None:
