@@ -1,6 +1,10 @@
-"""Writes what is generated of docs/ and of the contributors' pages: settings, symptoms, components, …: `make docs`."""
+"""Writes what is generated of docs/ and of the contributors' pages: settings, symptoms, components, …: `make docs`.
+
+With --check it writes nothing, names the pages that are not as it would write them, and ends with 1: `make check`.
+"""
 
 import json
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -35,9 +39,20 @@ def documents() -> dict[str, str]:
 WORDS: Final = DOCS.parent / "components/aks_infiniband/validation/payload/programs/words.json"
 """The catalogue's part that pods read."""
 
+
+def main() -> None:
+    """Write them, or check them."""
+    pages = {
+        WORDS: for_pods(),
+        **{DOCS / name: content for name, content in documents().items()},
+        **{page: drawn(page) for page in PAGES},
+    }
+    other = {page: content for page, content in pages.items() if page.read_text(encoding="utf-8") != content}
+    if "--check" in sys.argv[1:]:
+        sys.exit("\n".join(f"{page.relative_to(DOCS.parent)} is not as `make docs` writes it" for page in other) or 0)
+    for page, content in other.items():
+        page.write_text(content, encoding="utf-8")
+
+
 if __name__ == "__main__":
-    WORDS.write_text(for_pods())
-    for name, content in documents().items():
-        (DOCS / name).write_text(content)
-    for page in PAGES:
-        page.write_text(drawn(page))
+    main()

@@ -1,7 +1,5 @@
 """The rooms of every package: few, drawn on the contributors' pages, and every import between them points one way."""
 
-from pathlib import Path
-
 import pytest
 
 from pages import rooms
@@ -21,8 +19,3 @@ def test_a_circle_of_rooms_is_found() -> None:
     circle = {"a": frozenset({"b"}), "b": frozenset({"c"}), "c": frozenset({"a"}), "d": frozenset({"a"})}
 
     assert rooms.upward(circle) == {("a", "b"), ("b", "c"), ("c", "a")}
-
-
-@pytest.mark.parametrize("page", rooms.PAGES, ids=lambda page: page.parent.name)
-def test_a_contributors_page_shows_the_rooms_as_they_are(page: Path) -> None:
-    assert rooms.drawn(page) == page.read_text(), "run: make docs"
