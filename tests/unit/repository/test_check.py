@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[3]
 @pytest.fixture
 def tools(tmp_path: Path) -> Path:
     """Stand-ins for the checkers: all of them pass."""
-    for name in ("ruff", "mypy", "lint-imports", "sphinx-build", "python", "codespell"):
+    for name in ("ruff", "mypy", "lint-imports", "sphinx-build", "python", "codespell", "zizmor", "check-jsonschema"):
         tool(tmp_path, name, exit_status=0)
     return tmp_path
 
