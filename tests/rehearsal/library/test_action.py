@@ -18,7 +18,7 @@ ACTION = PROJECT / ".github" / "actions" / "rehearse"
 
 @pytest.fixture(scope="module")
 def forge(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What the forge sets for a step of the action, after its first one. The project is that of somebody else."""
+    """The variables of the forge in a step of the action, after its first one, and another project than this."""
     folder = tmp_path_factory.mktemp("forge")
     outside = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "VIRTUAL_ENV"))}
     files = {name: str(folder / name.lower()) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}

@@ -39,7 +39,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def dist(clone: Path) -> Path:
-    """What `make release` leaves."""
+    """The folder that `make release` fills."""
     done = released(clone, REPOSITORY=REPOSITORY, TAG=f"v{VERSION}")
     assert done.returncode == 0, done.stdout + done.stderr
     return clone / "dist"
