@@ -62,7 +62,7 @@ def test_the_rules_for_names_know_every_size_of_the_catalogue(size: str) -> None
 
 
 def test_regions_of_the_table_are_names() -> None:
-    assert len(REGIONS) == 56
+    assert len(REGIONS) == 58
     assert all(region.isalnum() and region.islower() for region in REGIONS)
 
 
