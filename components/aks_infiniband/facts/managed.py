@@ -31,7 +31,8 @@ DRANET: Final = Managed(
     name="AKS's managed DRANET",
     owns="the network adapters' driver and their devices",
     labels=(("kubernetes.azure.com/network-dra", None), ("network-dra", None)),
-    instead="a pool without it (networkProfile.dranet Unmanaged), for it does not meet with the Network Operator",
+    instead="a pool without it (networkProfile.dranet Unmanaged): it replaces the Network Operator. To measure the "
+    "pool as it is, take it out of the stack and run aks-infiniband validate",
 )
 GPUS: Final = Managed(
     name="AKS's managed GPU",

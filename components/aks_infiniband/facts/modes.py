@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from aks_infiniband.facts.catalog.machine import Mode
+from aks_infiniband.facts.dranet import DEVICE_CLASS
 
 RDMA_SHARED_RESOURCE: Final = "rdma/shared_ib"
 """The extended resource of the shared device plugin; rdma is its default prefix."""
@@ -30,6 +31,8 @@ class Access:
     """Whether pods join IPoIB networks by Multus."""
     claims: bool = False
     """Whether pods claim HCAs by ResourceClaims."""
+    device_class: str = DEVICE_CLASS
+    """The DeviceClass of those claims."""
     privileged: bool = False
     """Whether pods are privileged and mount the device nodes, because nothing hands them out."""
 

@@ -15,6 +15,7 @@ from aks_infiniband.facts.azure_names import AGENT_POOL_LABEL, SHORT_AGENT_POOL_
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import MachineSize, Mode, NicDriver
 from aks_infiniband.facts.dranet import DEVICE_CLASS, DRIVER
+from aks_infiniband.facts.managed import DRANET, managed_of
 from aks_infiniband.facts.modes import ACCESS, Access
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.facts.rules import is_of_kubernetes
@@ -38,7 +39,7 @@ class Seen:
     slices: Sequence[Mapping[str, Any]] = ()
     """ResourceSlices."""
     device_classes: Sequence[str] = ()
-    """Their names."""
+    """Names of DeviceClasses with devices of dranet, which this program, others or AKS run."""
 
 
 def look(kubeconfig: str) -> tuple[Seen, list[str]]:
@@ -47,8 +48,14 @@ def look(kubeconfig: str) -> tuple[Seen, list[str]]:
 
     policies, unread = nic_policies(kubeconfig, limit_seconds=LOOK_SECONDS)
     networks, slices, classes, also_unread = infiniband_offers(kubeconfig, limit_seconds=LOOK_SECONDS)
-    names = [str(found["metadata"]["name"]) for found in classes]
+    names = [str(found["metadata"]["name"]) for found in classes if _is_of_dranet(found)]
     return Seen(policies=policies, networks=networks, slices=slices, device_classes=names), [*unread, *also_unread]
+
+
+def _is_of_dranet(device_class: Mapping[str, Any]) -> bool:
+    """A DeviceClass that selects by dranet's name or attributes."""
+    selectors = (device_class.get("spec") or {}).get("selectors") or []
+    return any(DRIVER in str((each.get("cel") or {}).get("expression")) for each in selectors)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,6 +74,8 @@ class Way:
     """Of mode ipoib: by name, the parent interface of each network."""
     networks_in: str = _NETWORKS_IN
     """Namespace of the networks."""
+    device_class: str = DEVICE_CLASS
+    """The DeviceClass of the claims, in mode dra."""
 
     def __str__(self) -> str:
         return f"{self.mode} ({self.because})"
@@ -155,8 +164,12 @@ def _by_claim(nodes: Sequence[Node], seen: Seen) -> Iterator[Way]:
     names = {str(node["metadata"]["name"]) for node in nodes}
     specs = [one.get("spec") or {} for one in seen.slices]
     published = any(spec.get("driver") == DRIVER and spec.get("nodeName") in names for spec in specs)
-    if published and DEVICE_CLASS in seen.device_classes:
-        yield Way(mode="dra", because=f"{DRIVER} publishes HCAs, and claims of DeviceClass {DEVICE_CLASS} get them")
+    by_aks = any(each is DRANET for node in nodes for each in managed_of(node["metadata"].get("labels") or {}))
+    classes = [DEVICE_CLASS] if DEVICE_CLASS in seen.device_classes else sorted(seen.device_classes)
+    if published and classes:
+        whose = f"{DRANET.name} ({DRIVER})" if by_aks else DRIVER
+        because = f"{whose} publishes HCAs, and claims of DeviceClass {classes[0]} get them"
+        yield Way(mode="dra", because=because, device_class=classes[0])
 
 
 def decided(found: Sequence[Way], *, mode: Mode | None = None, resource: str | None = None) -> Way:
@@ -222,13 +235,15 @@ class FoundPool(Pool):
 
     resource: str | None = None
     """The extended resource of the HCAs."""
+    device_class: str = DEVICE_CLASS
+    """The DeviceClass of claims for the HCAs."""
     nvlink: bool = True
     """Whether the cluster has what takes NVLink beyond a machine: ComputeDomains."""
 
     @property
     def access(self) -> Access:
         """How pods get its HCAs: what the mode means, with the cluster's own name."""
-        return replace(ACCESS[self.mode], resource=self.resource)
+        return replace(ACCESS[self.mode], resource=self.resource, device_class=self.device_class)
 
     @property
     def has_compute_domain(self) -> bool:
@@ -285,5 +300,6 @@ def found_pool(name: str, nodes: Sequence[Node], way: Way, *, selector: Mapping[
         ipoib_devices=tuple(way.networks.values()),
         ipoib_networks=tuple(way.networks),
         resource=way.resource,
+        device_class=way.device_class,
         nvlink=nvlink,
     )

@@ -12,7 +12,7 @@ from typing import Any, Final
 import pulumi
 import pulumi_kubernetes as k8s
 
-from aks_infiniband.facts.dranet import DEVICE_CLASS
+from aks_infiniband.facts.dranet import DEVICE_CLASS, IS_HCA
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import labels
 from aks_infiniband.workload.compute_domains import compute_domain_claims
@@ -31,8 +31,10 @@ def claim_template_spec(pool: Pool) -> Any:
 
     The list of requests has one owner, so what the server would complete stands in it: else a second manager conflicts.
     """
-    count = pool.size.infiniband.hca_count
-    request = {"deviceClassName": DEVICE_CLASS, "allocationMode": "ExactCount", "count": count}
+    count, device_class = pool.size.infiniband.hca_count, pool.access.device_class
+    request: dict[str, Any] = {"deviceClassName": device_class, "allocationMode": "ExactCount", "count": count}
+    if device_class != DEVICE_CLASS:  # a class of others may have every interface of a node
+        request["selectors"] = [{"cel": {"expression": IS_HCA}}]
     return {"spec": {"devices": {"requests": [{"name": "hca", "exactly": request}]}}}
 
 

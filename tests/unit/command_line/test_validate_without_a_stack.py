@@ -27,6 +27,7 @@ from aks_infiniband.resources.options import Waits
 from aks_infiniband.validation.options import ValidationOptions
 from aks_infiniband.validation.pool_expectations import expected_of
 from aks_infiniband.validation.validation_job import PoolAccess, validation_spec
+from aks_infiniband.workload.claims import claim_template_spec
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.validate import validating
@@ -82,6 +83,19 @@ def test_what_the_nodes_offer_and_the_policies_tell_decides_how_pods_get_infinib
     claims = Seen(slices=slices, device_classes=["infiniband.dra.net"])
     assert found(node(), claims) == ("dra", None, "inbox")
     assert found(node(), Seen(policies=[policy(OFED)])) == ("driver-only", None, "doca-ofed")
+
+
+def test_hcas_of_akss_managed_dranet_are_claimed_by_the_clusters_class_and_no_other_interface_is() -> None:
+    one = node()
+    one["metadata"]["labels"]["kubernetes.azure.com/network-dra"] = "rdma"
+    slices = [{"spec": {"driver": "dra.net", "nodeName": "a"}}]
+    way = decided(ways([one], H100, Seen(slices=slices, device_classes=["z.example", "dranet.net"])))
+    assert "AKS's managed DRANET (dra.net) publishes HCAs, and claims of DeviceClass dranet.net get them" in str(way)
+    pool = found_pool("nd", [one], way, selector={}, nvlink=False)
+    (request,) = claim_template_spec(pool)["spec"]["devices"]["requests"]
+    assert request["exactly"]["deviceClassName"] == "dranet.net"
+    (selector,) = request["exactly"]["selectors"]
+    assert '.rdma && !("ifName"' in selector["cel"]["expression"]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,23 @@ PAGE = (DOCS / "workloads.md").read_text()
 TRANSPORTS: dict[str, Transport] = {"InfiniBand": "infiniband", "RoCE v2": "roce", "IPoIB": "ipoib", "TCP": "tcp"}
 
 
+ROCE_PAGE = (DOCS / "roce.md").read_text()
+
+
+def test_the_page_about_roce_has_what_the_library_sets_and_says_why_of_the_rest() -> None:
+    rows = [
+        [cell.strip(" `") for cell in row.strip("|\n").split("|")]
+        for row in ROCE_PAGE.splitlines()
+        if "| `NCCL_" in row
+    ]
+    said = {name: (infiniband, roce) for name, infiniband, roce, _ in rows}
+    assert all(reason for *_, reason in rows)
+    columns: tuple[Transport, ...] = ("infiniband", "roce")
+    for place, transport in enumerate(columns):
+        made = nccl_environment(transport)
+        assert {name: each[place] for name, each in said.items() if each[place] != "–"} == made
+
+
 def dev() -> Any:
     return yaml.safe_load((DOCS.parent / "Pulumi.dev.yaml").read_text())["config"]
 

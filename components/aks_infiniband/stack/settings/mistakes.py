@@ -29,9 +29,9 @@ _NO_INTERCONNECT_GROUP: Final = (
     "existingCluster (docs/gb300.md)"
 )
 _NO_MANAGED_DRANET: Final = (
-    "is not a setting: mode dra brings dranet of its own. AKS's managed DRANET cannot be asked for in the version of "
-    "its API that this program sends (2025-09-01), and what it publishes is not documented: leave the key out, and "
-    "have a pool without it (docs/dra.md)"
+    "is not a setting: AKS's managed DRANET (preview) is not in the version of Azure's API that this program sends "
+    "(2025-09-01), and would own the driver that mode dra and the Network Operator own. Leave the key out. A pool that "
+    "has it already is measured as it is by aks-infiniband validate, without a stack (docs/dra.md)"
 )
 _NO_SETTINGS: Final[dict[tuple[str, ...], str]] = {
     ("registryCredentials",): ("is not a setting; give it with `pulumi config set --secret`, so that it is secret"),
