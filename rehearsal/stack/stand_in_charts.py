@@ -1,7 +1,7 @@
 """The stand-ins' charts: those of the first release as they are, those of a later one made of them and what differs.
 
 `charts/<release>/<chart>.yaml` says what differs, file by file: its mappings are merged over the file's, and lists of
-as many mappings element by element.
+as many mappings element by element. A text replaces the file, such as a template.
 """
 
 import json
@@ -86,7 +86,8 @@ def stand_in(release: str, name: str, *, into: Path) -> Path:
     made = into / release / name
     texts = {str(path.relative_to(first)): path.read_text(encoding="utf-8") for path in _files(first)}
     for file, differs in _differing(release, name).items():
-        texts[file] = _written(file, merged(yaml.safe_load(texts.get(file, "{}")), differs))
+        is_text = isinstance(differs, str)  # a template
+        texts[file] = differs if is_text else _written(file, merged(yaml.safe_load(texts.get(file, "{}")), differs))
     for file, text in texts.items():
         path = made / file
         if not path.is_file() or path.read_text(encoding="utf-8") != text:  # an engine may be reading it

@@ -47,8 +47,8 @@ DRA_DRIVER_CHART: Final = Chart(
     version="0.4.1",
 )
 """NVIDIA's DRA driver for GPUs, of 2026-06-30 (kubernetes-sigs/dra-driver-nvidia-gpu). GPU Operator 26.7 can bring one
-of its own (`draDriver`, v0.5.0), a technology preview that this program leaves off. Its chart 0.5.0 is not taken,
-because it could not be read: the repository had no such tag at 9593204 of 2026-08-07, whose VERSION is v0.5.0-dev."""
+of its own (`draDriver`, v0.5.0), a technology preview that this program leaves off. Its charts 0.5.0 and 0.5.1 are not
+taken, because they could not be read: docs/rollout.md has what is missing."""
 DRA_DRIVER: Final = Image(
     repository="registry.k8s.io/dra-driver-nvidia", image="dra-driver-nvidia-gpu", version="v0.4.1"
 )

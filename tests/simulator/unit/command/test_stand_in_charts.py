@@ -67,7 +67,9 @@ def test_of_somebody_elses_gpu_operator_no_version_is_asked_for() -> None:
 def test_a_later_chart_has_all_of_the_first_and_what_differs(tmp_path: Path) -> None:
     first, later = (stand_in(release, "gpu-operator", into=tmp_path) for release in ("26.4", "26.7"))
     templates = [path.name for path in sorted((first / "templates").iterdir())]
-    assert [path.name for path in sorted((later / "templates").iterdir())] == templates
+    hook = "cleanup_gpucluster.yaml"
+    assert [path.name for path in sorted((later / "templates").iterdir())] == sorted([*templates, hook])
+    assert "helm.sh/hook: pre-delete" in (later / "templates" / hook).read_text()
     assert (later / "charts/node-feature-discovery/crds").is_dir()
     new = {path.name for path in (later / "crds").iterdir()} - {path.name for path in (first / "crds").iterdir()}
     assert new == {
