@@ -20,6 +20,7 @@ NAVIGATION: Final = {
         "docs/dra",
         "docs/gb300",
         "docs/mi300x",
+        "docs/roce",
         "docs/storage",
         "docs/scheduling",
         "examples/jobs/README",

@@ -27,6 +27,7 @@ from aks_infiniband_cli.preflight.images import images, images_of
 from aks_infiniband_cli.preflight.needs import MachinesNeeded, Needs, beyond, needed, needs_of
 from aks_infiniband_cli.preflight.registry import Registries
 from aks_infiniband_cli.preflight.rehearsed import rehearsed
+from aks_infiniband_cli.preflight.systems import systems
 from aks_infiniband_cli.stack_file import configuration_of, stack_of
 
 _MAY_READ: Final = "the role Reader on the subscription lets you read this; a proxy or firewall may be in the way"
@@ -54,7 +55,7 @@ def lines_of(
 
     folder: to which paths are relative. endpoint: of Azure Resource Manager; None for that of the configured cloud.
     """
-    here = _of_the_world(stack, folder)
+    here = [*systems(stack), *_of_the_world(stack, folder)]
     needs, taken = needs_of(stack), stack.adopted
     if needs is None and taken is None:
         found = "the cluster is there already, and the stack makes nothing in Azure"

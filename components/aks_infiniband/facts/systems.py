@@ -14,6 +14,7 @@ from typing import Final, Literal
 
 from aks_infiniband.facts.catalog.machine import Accelerator, OsSku
 from aks_infiniband.facts.kubernetes import UBUNTU_IS_2404_SINCE, Minor
+from aks_infiniband.facts.pool import Pool
 
 SystemName = Literal["Ubuntu 22.04", "Ubuntu 24.04", "Azure Linux 3"]
 
@@ -67,6 +68,39 @@ def refuse_gpus(sku: OsSku, gpus: Accelerator | None) -> None:
             f"must be Ubuntu for {gpus.model}: of the GPUs that InfiniBand sizes have, AKS runs only "
             f"{' and '.join(sorted(AZURE_LINUX_GPUS))} under Azure Linux"
         )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unproven:
+    """A driver that AKS and the settings allow on a system, and for which its maker publishes nothing there."""
+
+    sku: str
+    """The beginning of the OS SKU."""
+    driver: Literal["nicDriver doca-ofed", "gpuDriver operator"]
+    because: str
+    instead: str
+
+
+UNPROVEN: Final = (
+    Unproven(
+        sku="AzureLinux",
+        driver="nicDriver doca-ofed",
+        because="NVIDIA's lists of images for Network Operator 26.4.1 and 26.7.0 lack a doca-driver for Azure Linux",
+        instead="osSku Ubuntu",
+    ),
+    Unproven(
+        sku="AzureLinux",
+        driver="gpuDriver operator",
+        because="the GPU Operator's platform support names no Azure Linux",
+        instead="osSku Ubuntu, or gpuDriver aks",
+    ),
+)
+
+
+def unproven(sku: OsSku, pool: Pool) -> list[Unproven]:
+    """The drivers of a pool that their makers do not publish for its system."""
+    drivers = {f"nicDriver {pool.nic_driver}", f"gpuDriver {pool.gpu_driver}"}
+    return [each for each in UNPROVEN if sku.startswith(each.sku) and each.driver in drivers]
 
 
 def _versions(sku: OsSku) -> str:
