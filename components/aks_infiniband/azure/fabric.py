@@ -2,6 +2,7 @@
 the component ends with the first. A rule answers with the reason, after "KEY is VALUE; ", or with None.
 """
 
+import re
 from collections.abc import Collection, Sequence
 from typing import Final
 
@@ -14,6 +15,10 @@ _NOT_FROM_AKS: Final = {
     "nvidia": "AKS's own install is newer than what this release has seen (Azure/aks-gpu pull request 170)",
 }
 """By vendor, why AKS cannot own the driver if it cannot."""
+
+
+_RDMA: Final = re.compile(r"Standard_[NH][A-Z]*\d+(-\d+)?[a-z]*r[a-z]*(_|$)", re.IGNORECASE)
+"""A size of the families N and H with the feature r, RDMA (Azure, "Azure VM sizes naming conventions")."""
 
 
 def placement_group_limit(limit: int) -> str | None:
@@ -38,6 +43,11 @@ def ordinary_size(name: str, sizes: Collection[str]) -> str | None:
     """A pool without InfiniBand has a size without. sizes: those that are known to have it."""
     if name in sizes:
         return "has InfiniBand: make it a pool with InfiniBand, or choose a size without"
+    if _RDMA.match(name):
+        return (
+            "has InfiniBand, by the r in its name, and is not known here: describe it under aks-infiniband:sizes and "
+            "make it a pool with InfiniBand, or choose a size without"
+        )
     return None if is_size(name) else NO_SIZE
 
 

@@ -53,6 +53,17 @@ def test_an_infiniband_size_in_an_ordinary_pool_is_refused() -> None:
     )
 
 
+@pytest.mark.parametrize("size", ["Standard_ND96isr_B200_v6", "Standard_NC24rs_v3", "standard_hb176rs_v9"])
+def test_a_size_with_the_feature_r_in_an_ordinary_pool_is_refused_although_it_is_not_known(size: str) -> None:
+    found = mistakes(changed(pools=[pool(), named("more", size, infiniband=False)]))
+    assert "has InfiniBand, by the r in its name" in found["pools[1].vmSize"]
+
+
+@pytest.mark.parametrize("size", ["Standard_NC24ads_A100_v4", "Standard_ND96is_flex_H100_v5", "Standard_D8s_v5"])
+def test_a_size_without_the_feature_r_may_be_an_ordinary_pool(size: str) -> None:
+    assert loaded(pools=[pool(), named("more", size, infiniband=False)])
+
+
 def test_an_infiniband_size_for_the_system_pool_is_refused() -> None:
     found = mistakes(changed(cluster={"kubernetesVersion": "1.35", "systemPool": {"vmSize": "Standard_HX176rs"}}))
     assert "is an InfiniBand size: give it a pool of its own" in found["cluster.systemPool.vmSize"]

@@ -180,8 +180,9 @@ class MachineSize:
     @property
     def gpu_driver_owners(self) -> tuple[GpuDriver, ...]:
         """Who can own the GPUs' driver. AKS has none for AMD's GPUs, and refuses a pool of them that asks for its
-        driver (MicrosoftDocs/azure-aks-docs fb060ab, use-amd-gpus.md, 2026-08-21); of GB200 and GB300 nothing published
-        has it install one (`--gpu-driver None`, Azure/ai-infrastructure-on-azure a01b073, infrastructure_references).
+        driver (MicrosoftDocs/azure-aks-docs fb060ab, use-amd-gpus.md, 2026-08-21). For GB200 and GB300 it has one since
+        2026 (Azure/aks-gpu pull request 170), which was not tried here: the published setup installs none
+        (`--gpu-driver None`, Azure/ai-infrastructure-on-azure a01b073, infrastructure_references).
         """
         if self.accelerator is None:
             return ("none",)
