@@ -18,6 +18,7 @@ FALLBACK: Final = (
     *("tests/unit/observability", "tests/unit/light_check", "tests/unit/command_line"),
 )
 """The tests that run if a line runs at import: those that notice most come first."""
+NOT_PYTHON: Final = "this is not Python"
 _HUNK: Final = re.compile(r"^@@ -(\d+)(?:,(\d+))? ")
 _NEAR: Final = 8
 """Lines above the change in which its statement may begin."""
@@ -41,15 +42,16 @@ def changed() -> Iterator[tuple[Path, int]]:
 
 
 def tests_of(data: CoverageData) -> list[str]:
-    """The tests that run a changed line; those of all where it runs when it is imported."""
+    """The tests that run a changed line. If it runs at import, those that run any line of its file; if there is none,
+    all.
+    """
     names = set[str]()
     for file, number in changed():
         contexts = data.contexts_by_lineno(str(file.absolute()))
         found = next((contexts[line] for line in range(number, number - _NEAR, -1) if line in contexts), [])
-        if "" in found or not found:
-            return list(FALLBACK)
-        names.update(found)
-    return sorted(map(_node, names))
+        at_import = "" in found or not found
+        names.update({name for line in contexts.values() for name in line} if at_import else found)
+    return sorted(map(_node, names - {""})) or list(FALLBACK)
 
 
 def _node(context: str) -> str:
@@ -58,7 +60,12 @@ def _node(context: str) -> str:
 
 
 def main() -> None:
-    """Run them until the first one fails."""
+    """Run them until the first one fails. A change that is no longer Python is told as such."""
+    for file in {file for file, _ in changed()}:
+        try:
+            compile(file.read_text(encoding="utf-8"), str(file), "exec")
+        except SyntaxError:
+            sys.exit(NOT_PYTHON)
     data = CoverageData(sys.argv[1])
     data.read()
     pytest = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests_of(data)]
