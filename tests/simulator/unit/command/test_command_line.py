@@ -19,6 +19,7 @@ from rehearsal.cli import command as cli
         (b"config: {}", ["--subscription", "no-such-file"], "no-such-file: cannot be read: No such file or directory"),
         (b"config: {}", ["--subscription", "/dev/zero"], "/dev/zero: cannot be read: it is no file"),
         (b"config: {}", ["--faults", "no-such-file"], "no-such-file: cannot be read: No such file or directory"),
+        (b"config: {}", ["--faults", "no:x:file"], "no:x:file: cannot be read"),  # no picture in place of :x:
         (b"config: {}", ["--charts", "no-such-folder"], "no-such-folder holds no chart network-operator"),
     ],
 )
