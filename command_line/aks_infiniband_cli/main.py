@@ -10,6 +10,7 @@ from typing import Final
 from aks_infiniband.terminal import unforeseen
 
 from aks_infiniband_cli.adopt.command import ADOPT
+from aks_infiniband_cli.assistant.command import MCP
 from aks_infiniband_cli.bad_machines.evidence.command import EVIDENCE
 from aks_infiniband_cli.bad_machines.replace.command import REPLACE
 from aks_infiniband_cli.choose.command import INIT
@@ -38,6 +39,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     TIMELINE,
     WORKLOAD,
     TEARDOWN,
+    MCP,
 )
 _PLUGIN: Final = (DOCTOR, VALIDATE, EVIDENCE, REPLACE, REPORT)
 """The commands that need a cluster and do not need the folder of a stack."""

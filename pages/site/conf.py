@@ -30,6 +30,7 @@ NAVIGATION: Final = {
     "Keep it good": [
         "docs/doctor",
         "docs/validate",
+        "docs/assistants",
         "docs/light-check",
         "docs/observability",
         "docs/evidence",

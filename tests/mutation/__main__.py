@@ -110,7 +110,7 @@ def told() -> Iterator[str]:
             "SELECT module_path, start_pos_row, operator_name, test_outcome, diff, output FROM mutation_specs "
             "JOIN work_results USING (job_id) ORDER BY module_path, start_pos_row"
         ).fetchall()
-    # cosmic-ray takes both for noticed: a star of a signature is no multiplication, and a slow machine is no test.
+    # cosmic-ray counts both as noticed: the star of a signature, which it changes like a product, and a slow machine.
     rows = [row[:-1] for row in rows if NOT_PYTHON not in row[-1] and row[-1] != "timeout"]
     outcomes = Counter(outcome for *_, outcome, _ in rows)
     for path, line, operator, outcome, diff in rows:

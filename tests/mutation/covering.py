@@ -60,7 +60,7 @@ def _node(context: str) -> str:
 
 
 def main() -> None:
-    """Run them until the first one fails. A change that is no longer Python is told as such."""
+    """Run them until the first one fails. The output names a change after which the file is not Python."""
     for file in {file for file, _ in changed()}:
         try:
             compile(file.read_text(encoding="utf-8"), str(file), "exec")

@@ -6,13 +6,17 @@ It is brought up as a person does it, with `make rehearse KEEP=1`, and what foll
 import json
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import anyio
 import pytest
 from aks_infiniband.workload.checked import Workload
 from aks_infiniband.workload.jobs import indexed_job
 from lightkube.resources.core_v1 import Namespace
+from mcp import Client, StdioServerParameters
 
 from rehearsal.control_plane import RunFolder
 from rehearsal.testing.plugin import Rehearse
@@ -117,6 +121,29 @@ def test_the_doctor_finds_nothing_wrong_and_needs_no_more_than_its_pages_role(
 
 
 @pytest.mark.field_report("B16", "C9")
+def test_an_assistant_reads_the_cluster_by_the_server_that_it_starts(stack: Stack, brought_up: str) -> None:
+    """With the protocol's own client, over standard input and output."""
+    program = str(Path(sys.executable).with_name("aks-infiniband"))
+    server = StdioServerParameters(command=program, args=["mcp", "--kubeconfig", str(stack.rehearsal.run.kubeconfig)])
+    node = stack.nodes(agentpool="ndh100")[0]["metadata"]["name"]
+
+    async def asked() -> dict[str, Any]:
+        async with Client(server) as client:
+            questions: dict[str, dict[str, Any]] = {
+                "doctor": {},
+                "report": {"pool": "ndh100"},
+                "machine": {"node": node},
+            }
+            return {tool: (await client.call_tool(tool, given)).structured_content for tool, given in questions.items()}
+
+    found = anyio.run(asked)
+    assert found["doctor"]["findings"] == []
+    assert found["report"]["pools"]["ndh100"]["verdict"] == "pass"
+    assert found["report"]["pools"]["ndh100"]["passed"] > 40
+    assert found["machine"]["node"] == node
+    assert found["machine"]["standing_against"] == []
+
+
 def test_the_ethernet_mlx5_of_the_system_pool_is_not_handed_out(stack: Stack, brought_up: str) -> None:
     offered = [node["status"]["allocatable"] for node in stack.nodes(**{"kubernetes.azure.com__mode": "system"})]
     assert offered

@@ -1,0 +1,1 @@
+"""For assistants: a server of the Model Context Protocol, which only reads."""
