@@ -27,34 +27,42 @@ _Given = ParamSpec("_Given")
 def server(given: argparse.Namespace) -> MCPServer:
     """The server of one cluster. given: the flags kubeconfig, context and namespace."""
     made = MCPServer("aks-infiniband", version=version("aks-infiniband-cli"), instructions=_INSTRUCTIONS)
-
-    def tool(read: Callable[_Given, dict[str, Any]]) -> None:
+    tools = _Tools(given)
+    for read in (tools.doctor, tools.report, tools.machine, tools.explain):
         made.tool(annotations=_READS)(_in_words(read))
+    return made
 
-    def doctor() -> dict[str, Any]:
+
+class _Tools:
+    """The tools. An assistant reads their docstrings."""
+
+    def __init__(self, given: argparse.Namespace) -> None:
+        self._given = given
+
+    def doctor(self) -> dict[str, Any]:
         """Say what is wrong with the cluster: each finding with its object, cause and cure."""
         from aks_infiniband_cli.doctor import rendering  # noqa: PLC0415  it takes a second
         from aks_infiniband_cli.doctor.examine import examine  # noqa: PLC0415
         from aks_infiniband_cli.doctor.read import read  # noqa: PLC0415
 
-        snapshot = read(kubeconfig_of(given).kubeconfig, namespace=given.namespace)
+        snapshot = read(kubeconfig_of(self._given).kubeconfig, namespace=self._given.namespace)
         return rendering.document(examine(snapshot), snapshot.view.unread)
 
-    def report(pool: str | None = None) -> dict[str, Any]:
+    def report(self, pool: str | None = None) -> dict[str, Any]:
         """Show what the validations measured of each pool, or of one: verdict, coverage, and the checks that do not
         pass; and what was measured and decided of machines since.
         """
         from aks_infiniband_cli.report import sources  # noqa: PLC0415  it takes a second
 
-        kubeconfig = kubeconfig_of(given).kubeconfig
-        found = sources.from_cluster(kubeconfig, namespace=given.namespace)
+        kubeconfig = kubeconfig_of(self._given).kubeconfig
+        found = sources.from_cluster(kubeconfig, namespace=self._given.namespace)
         if pool is not None and pool not in found:
             raise CommandError(f"unknown pool {pool}; the pools are {', '.join(found)}")
-        machines = sources.machines_in(kubeconfig, namespace=given.namespace)
+        machines = sources.machines_in(kubeconfig, namespace=self._given.namespace)
         pools = {name: _short(each) for name, each in found.items() if pool in (None, name)}
         return {"pools": pools, "machines": [each for each in machines if pool in (None, each["pool"])]}
 
-    def machine(node: str) -> dict[str, Any]:
+    def machine(self, node: str) -> dict[str, Any]:
         """Show what the record knows of one machine: every measurement and decision, and what stands against it."""
         from aks_infiniband.validation import machines  # noqa: PLC0415  it takes a second
 
@@ -63,15 +71,17 @@ def server(given: argparse.Namespace) -> MCPServer:
         from aks_infiniband_cli.validate.records import read_record  # noqa: PLC0415
         from aks_infiniband_cli.validate.validating import read_cluster  # noqa: PLC0415
 
-        client = connected(kubeconfig_of(given).kubeconfig)
-        validations, nodes, _ = read_cluster(client, given.namespace)
+        client = connected(kubeconfig_of(self._given).kubeconfig)
+        validations, nodes, _ = read_cluster(client, self._given.namespace)
         there = node_called(nodes, node)
         validation = validation_of(validations, there)
-        known = machines.known(there, read_record(client, given.namespace), validation.report if validation else None)
+        known = machines.known(
+            there, read_record(client, self._given.namespace), validation.report if validation else None
+        )
         against = machines.standing_against(known, there)
         return {"node": node, **known.model_dump(mode="json"), "standing_against": against}
 
-    def explain(text: str) -> dict[str, Any]:
+    def explain(self, text: str) -> dict[str, Any]:
         """Explain a symptom of the doctor by its ID, or a line of a log by the catalogue of words: cause, cure, source.
         The answer is empty for an unknown line.
         """
@@ -80,10 +90,6 @@ def server(given: argparse.Namespace) -> MCPServer:
         symptom = catalogue().get(text.strip())
         entries = [each for each in words.SYMPTOMS if each.found_in(text)]
         return {"symptom": asdict(symptom) if symptom else None, "words": [asdict(each) for each in entries]}
-
-    for each in (doctor, report, machine, explain):
-        tool(each)
-    return made
 
 
 def _short(report: Any) -> dict[str, Any]:
