@@ -85,12 +85,24 @@ def test_of_two_nodes_with_one_hca_both_are_named_because_nothing_tells_them_apa
     assert "no third HCA has told them apart" in checks[-2]["cause"] + checks[-3]["cause"]
 
 
-@pytest.mark.parametrize("bad", [("n0", "n1"), ("n1", "n2"), ("n0", "n3")])
+@pytest.mark.parametrize(
+    ("nodes", "bad"),
+    [
+        (4, ("n0", "n1")),
+        (4, ("n1", "n2")),
+        (4, ("n0", "n3")),
+        (4, ("n0", "n2")),
+        (4, ("n1", "n3")),
+        (5, ("n0", "n2", "n3")),
+        (6, ("n1", "n2", "n4", "n5")),
+    ],
+)
 @pytest.mark.parametrize("hcas", [1, 2])
-def test_two_bad_machines_of_four_are_named_and_nothing_doubts_them(
-    thresholds: Any, bad: tuple[str, str], hcas: int
+def test_bad_machines_of_a_pool_are_named_wherever_they_sit_and_nothing_doubts_them(
+    thresholds: Any, nodes: int, bad: tuple[str, ...], hcas: int
 ) -> None:
-    fabric = Fabric(4, hcas)
+    """In the ring of four with n0 and n2 every pair has a bad end."""
+    fabric = Fabric(nodes, hcas)
     ends = {End(node, "ib0") for node in bad}
     fabric.wrong = lambda task, attempt: (
         {"rdma-write-bandwidth": 187.0} if ends & {*task.pair} and task.kind == "write-bandwidth" else None
@@ -99,6 +111,14 @@ def test_two_bad_machines_of_four_are_named_and_nothing_doubts_them(
     failed = [check for check in checks if check["verdict"] == "fail"]
     assert sorted({(check["node"], check["device"]) for check in failed}) == [(node, "ib0") for node in bad]
     assert not [check for check in failed if "told them apart" in str(check["cause"])]
+
+
+def test_a_pool_in_which_every_machine_is_slow_blames_none_after_wider_pairs_too(thresholds: Any) -> None:
+    fabric = Fabric(8, 1)
+    fabric.wrong = lambda task, attempt: {"rdma-write-bandwidth": 187.0} if task.kind == "write-bandwidth" else None
+    _, checks = fabric.judge(thresholds)
+    (check,) = [check for check in checks if check["verdict"] == "fail"]
+    assert (check["check"], check["node"]) == ("rdma-write-bandwidth", None)
 
 
 def test_a_link_with_half_its_lanes_is_said_to_be_one(thresholds: Any) -> None:

@@ -87,6 +87,21 @@ def ring(nodes: Sequence[str], rails: Rails) -> list[list[Pair]]:
     ]
 
 
+def wider(rails: Rails, distance: int) -> list[Pair]:
+    """Every HCA paired with that of its rail so many places further in the ring, if such a pair is not one of the ring's.
+    """
+    ends: dict[str, list[End]] = {}
+    for node, of_node in rails.items():
+        for device, rail in of_node.items():
+            ends.setdefault(rail, []).append(End(node, device))
+    return [
+        Pair(end, found[(place + distance) % len(found)])
+        for _, found in sorted(ends.items())
+        if 1 < distance < len(found) - 1
+        for place, end in enumerate(found)
+    ]
+
+
 def outliers(values: Mapping[Pair, float], better: str) -> list[Pair]:
     """The pairs whose value is far worse than the others', by median absolute deviation."""
     if len(values) < LEAST_VALUES:

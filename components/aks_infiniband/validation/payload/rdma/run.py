@@ -16,7 +16,7 @@ from ..say.expectations import Thresholds
 from ..talk.steps import Step
 from ..talk.time_left import ENDLESS, Time
 from .measured import Measured
-from .narrowing import Pair, Rails, blames, further_pairs, ring, rounds
+from .narrowing import Pair, Rails, blames, further_pairs, ring, rounds, wider
 from .tasks import tasks_of
 from .tool import KINDS
 
@@ -76,6 +76,10 @@ def measure(
     return measured
 
 
+_DISTANCES = (2, 3)
+"""In the ring, for pairs between machines that do not follow one another."""
+
+
 def _first_steps(kinds: Sequence[str], rails: Rails) -> list[Step]:
     """Measure all neighbours: all rails at once if there are several and the tools can do that, otherwise one after the
     other.
@@ -90,13 +94,28 @@ def _first_steps(kinds: Sequence[str], rails: Rails) -> list[Step]:
 def _tell_apart(
     measured: Measured, kinds: Sequence[str], do_alone: Callable[[Sequence[tuple[str, Pair]]], None], tries: int
 ) -> None:
-    """Measure the further pairs that tell who is at fault, and again those that have not told."""
+    """Measure the further pairs that tell who is at fault, and again those that have not told.
+
+    Without a good pair no end is known to be good. Bad machines that sit between good ones in the ring do that, so the
+    machines are measured over wider distances first.
+    """
+    for distance in _DISTANCES:
+        apart = [(kind, pair) for kind in kinds if _has_none(measured, kind) for pair in wider(measured.rails, distance)]
+        for kind, pair in apart:
+            measured.further[kind].add(pair)
+        do_alone(apart)
     further = [(kind, pair) for kind in kinds for pair in _telling(measured, kind)]
     for kind, pair in further:
         measured.further[kind].add(pair)
     do_alone(further)
     for _ in range(tries - 1):
         do_alone([(kind, pair) for kind in kinds for pair in _untold(measured, kind)])
+
+
+def _has_none(measured: Measured, kind: str) -> bool:
+    """True if no pair is good, and nothing else names an end that is at fault."""
+    short = measured.short(kind)
+    return bool(short) and not measured.good(kind) and not any(measured.is_settled(kind, pair) for pair in short)
 
 
 def _telling(measured: Measured, kind: str) -> list[Pair]:
