@@ -43,7 +43,7 @@ def stack_file(decision: Decision, answers: Answers, *, stack: str, project: str
     gpus = decision.size.accelerator
     if gpus and gpus.vendor == "nvidia" and (decision.gpu_driver or decision.size.default_gpu_driver) != "none":
         pool["gpuDirect"] = "auto"  # the default is for clusters that are in use
-    measured_first = gpus is not None and decision.count >= LEAST_NODES and ACCESS[decision.mode].resource is not None
+    measured_first = gpus is not None and decision.count >= LEAST_NODES and not ACCESS[decision.mode].privileged
     if measured_first:
         pool["admission"] = "measured-or-late"
     operator: dict[str, Any] = {"mode": decision.mode}

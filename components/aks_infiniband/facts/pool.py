@@ -104,7 +104,7 @@ class PoolProperties(AnyPool):
     """When pods may come to a node that joined, was repaired or restarted. at-once. measured: when the light check or a
     command has measured it since with another node of the pool, and it did not fail. measured-or-late: the same, but a
     node that could not be measured is admitted ten minutes after it offered all that it has, and an Event says so.
-    Both need lightCheck, and are not for the modes dra and driver-only. A change changes the tolerations of the
+    Both need lightCheck, and are not for mode driver-only. A change changes the tolerations of the
     operators' pods."""
     node_selector: rules.Labels = follows(lambda pool: agent_pool_label(pool.name))
     """In an existing cluster: labels that the pool's nodes, and no others, carry. Default: AKS's own label of an agent

@@ -53,7 +53,9 @@ class LightCheckArgs:
     not look.
     """
     namespace: Annotated[str, namespace] = SYSTEM_NAMESPACE
-    """Namespace of all that the check makes; it has to exist. No workload belongs there."""
+    """Namespace of all that the check makes; it has to exist. No workload belongs there. Pools in mode dra need a
+    ValidationAccess there, which makes the templates of claims.
+    """
     registry: Registry = SOURCES
     """Where images come from. Default: from where their makers publish them."""
 

@@ -38,6 +38,7 @@ from aks_infiniband.validation.program import (
 from aks_infiniband.validation.reports import CONDITION, EVENT_REASONS, EVENTS_OF_NODES, board_names
 from aks_infiniband.validation.reports import LIGHT_CHECK as EVENT_SOURCE
 from aks_infiniband.validation.validation_job import METADATA, security_context
+from aks_infiniband.workload.claims import CLAIM
 from aks_infiniband.workload.pods import one_pod_a_machine, pod_template_fragment
 
 NAME: Final = "light-check"
@@ -82,7 +83,9 @@ def pool_labels(pool: Pool) -> dict[str, str]:
 
 
 def idle_node(pool: Pool) -> dict[str, str]:
-    """The extended resources that only an idle node has free: all GPUs, and all that its RDMA device plugin offers."""
+    """The extended resources that only an idle node has free: all GPUs, and all that its RDMA device plugin offers. In
+    mode dra the pod claims every HCA.
+    """
     shared = {RDMA_SHARED_RESOURCE: PODS_PER_NODE} if pool.rdma_resource == RDMA_SHARED_RESOURCE else {}
     return {name: str(count) for name, count in {**pool.promised_resources, **shared}.items()}
 
@@ -140,12 +143,13 @@ def _pod_spec(pool: Pool, namespace: str, registry: Registry, error_counters: Un
     (common,) = fragment["containers"]
     own = container(NAME, registry.image(VALIDATION_IMAGE), memory=MEASURING_MEMORY)
     idle = idle_node(pool)
+    claims = {"claims": [{"name": CLAIM}]} if pool.access.claims else {}
     measuring = {
         **own,
         "command": ["python3", "-m", f"{PACKAGE}.{LIGHT_CHECK}.check"],
         "args": [*_arguments(pool, namespace), *counter_arguments(error_counters), *API_ARGUMENTS],
         "env": pod_environment(pool),
-        "resources": {kind: {**own["resources"][kind], **idle} for kind in ("requests", "limits")},
+        "resources": {**{kind: {**own["resources"][kind], **idle} for kind in ("requests", "limits")}, **claims},
         "securityContext": security_context(common["securityContext"]),
         "volumeMounts": [PAYLOAD_MOUNT, PODINFO_MOUNT, *counter_mounts(error_counters)],
     }

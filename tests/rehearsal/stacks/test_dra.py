@@ -20,11 +20,18 @@ from tests.rehearsal.shell import shell
 from tests.rehearsal.waiting import eventually
 
 from .conftest import Stack
+from .light_checks import checked
 
 pytestmark = pytest.mark.long
 STACK = "dra"
 POOL = "ndh100"
 ResourceSlice = create_global_resource("resource.k8s.io", "v1", "ResourceSlice", "resourceslices")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def checks(stack: Stack) -> None:
+    """The stack with a scheduled check, which claims HCAs too."""
+    stack.settings(lightCheck={"schedule": "0 0 29 2 *"})
 
 
 def published(stack: Stack) -> dict[str, list[dict[str, Any]]]:
@@ -85,6 +92,14 @@ def test_pods_of_the_validation_get_every_hca_by_a_claim_and_the_pool_passes(sta
     for of_node in devices.values():
         assert len(of_node) == 8, "the HCAs, and not the Ethernet device of the default route"
         assert not any("dra.net/ifName" in device["attributes"] for device in of_node)
+
+
+def test_the_scheduled_check_claims_every_hca_of_idle_nodes(stack: Stack, brought_up: Outcome) -> None:
+    report = checked(stack, POOL, "claimed")
+    states = report["nodes"].values()
+    assert [(state["healthy"], len(state["bandwidth"])) for state in states] == [(True, 8)] * len(
+        stack.nodes(agentpool=POOL)
+    )
 
 
 def test_the_sample_job_sees_every_hca_of_every_machine(stack: Stack, brought_up: Outcome, tmp_path: Path) -> None:

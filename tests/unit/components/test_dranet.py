@@ -7,10 +7,11 @@ import pytest
 from aks_infiniband.facts.dranet import DEVICE_CLASS
 from aks_infiniband.hosts.dranet import Dranet, DranetArgs, device_class_spec, dranet_spec, rules
 from aks_infiniband.hosts.dranet_nodes import unsuitable
+from aks_infiniband.light_check.documents import cron_job_spec
 from aks_infiniband.operators.nic_policy import nic_policy_specs
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.workload.checked import Workload
-from aks_infiniband.workload.claims import claim_template_spec
+from aks_infiniband.workload.claims import claim_template_spec, template_name
 from aks_infiniband.workload.jobs import indexed_job
 from aks_infiniband.workload.pods import pod_template_fragment
 from aks_infiniband.workload.sample_job import sample_job
@@ -132,10 +133,16 @@ def test_a_kubernetes_whose_ubuntu_has_containerd_1_is_refused_in_mode_dra(versi
     assert "must be 1.35 or later" in found["cluster.kubernetesVersion"]
 
 
-def test_the_light_check_is_refused_beside_mode_dra() -> None:
+def test_the_light_check_claims_every_hca_so_that_only_an_idle_node_takes_it() -> None:
     given = written(mode="dra", nicDriver="inbox")
-    found = mistakes(changed(pools=[given], lightCheck={"schedule": "0 * * * *"}))
-    assert "leave out aks-infiniband:lightCheck" in found["pools[0].mode"]
+    assert loaded(pools=[given], lightCheck={"schedule": "0 * * * *"})
+    checked = pool(mode="dra", nic_driver="inbox")
+    spec = cron_job_spec(checked, schedule="0 * * * *", namespace="ns", given={}, registry=Registry())
+    pod = spec["jobTemplate"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert container["resources"]["claims"] == [{"name": "infiniband"}]
+    assert pod["resourceClaims"][0]["resourceClaimTemplateName"] == template_name("ndh100")
+    assert container["resources"]["limits"]["nvidia.com/gpu"] == "8"
 
 
 def node(**info: str) -> dict[str, Any]:

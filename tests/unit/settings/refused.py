@@ -286,6 +286,24 @@ CASES: dict[str, tuple[Any, str, str]] = {
         f"schedule {schedule}": (changed(lightCheck={"schedule": schedule}), "lightCheck.schedule", "counts down")
         for schedule in ("5-1 * * * *", "0 22-6 * * *", "0 3 1,9-7 * *", "0 3 * * 6-0")
     },
+    "a check of idle nodes in mode driver-only": (
+        changed(
+            pools=[{**pool(), "mode": "driver-only"}],
+            lightCheck={"schedule": "17 * * * *"},
+        ),
+        "pools[0].mode",
+        "leave out aks-infiniband:lightCheck",
+    ),
+    "nodes that are measured first without a check": (
+        changed(pools=[{**pool(), "admission": "measured"}]),
+        "pools[0].admission",
+        "needs aks-infiniband:lightCheck",
+    ),
+    "one node that is measured first": (
+        changed(pools=[{**pool(), "count": 1, "admission": "measured"}], lightCheck={"schedule": "17 * * * *"}),
+        "pools[0].admission",
+        "needs 2 nodes",
+    ),
     "a resource ID with a space": (
         changed(
             observability={

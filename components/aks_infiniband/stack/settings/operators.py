@@ -173,8 +173,9 @@ def _counting_up(schedule: str) -> str:
 
 
 class LightCheckSettings(Section):
-    """A check of idle nodes on a schedule, for pools of every mode but dra and driver-only: links, error counters, and
-    the bandwidth of RDMA writes. A workload takes a node from it at once.
+    """A check of idle nodes on a schedule, and when a node joined, restarted or shows a fault: links, error counters,
+    and the bandwidth of RDMA writes. A workload takes a node from it at once; in mode dra it waits for the end of the
+    run. Not for mode driver-only.
     """
 
     schedule: Annotated[str, rules.schedule, AfterValidator(_counting_up)]

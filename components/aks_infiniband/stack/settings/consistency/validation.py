@@ -91,10 +91,10 @@ def _created(reading: Reading) -> Iterator[Mistake]:
 
 
 def _idle(pool: PoolReading) -> Iterator[Mistake]:
-    """The scheduler gives the light check idle nodes by a resource, and takes them back from it by preemption."""
+    """The scheduler gives the light check idle nodes by a resource or a claim of all HCAs."""
     if not pool.infiniband or pool.stack.settings.light_check is None:
         return
-    if ACCESS[pool.facts.mode].resource is None:
+    if ACCESS[pool.facts.mode].privileged:
         reason = "has no resource that tells idle nodes: leave out aks-infiniband:lightCheck, or take another mode"
         yield wrong(pool.path("mode"), pool.facts.mode, reason)
 

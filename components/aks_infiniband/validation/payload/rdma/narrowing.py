@@ -88,8 +88,7 @@ def ring(nodes: Sequence[str], rails: Rails) -> list[list[Pair]]:
 
 
 def wider(rails: Rails, distance: int) -> list[Pair]:
-    """Every HCA paired with that of its rail so many places further in the ring, if such a pair is not one of the ring's.
-    """
+    """Every HCA paired with that of its rail so many places further in the ring, without pairs that the ring has."""
     ends: dict[str, list[End]] = {}
     for node, of_node in rails.items():
         for device, rail in of_node.items():

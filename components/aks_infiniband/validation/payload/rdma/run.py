@@ -100,7 +100,9 @@ def _tell_apart(
     machines are measured over wider distances first.
     """
     for distance in _DISTANCES:
-        apart = [(kind, pair) for kind in kinds if _has_none(measured, kind) for pair in wider(measured.rails, distance)]
+        apart = [
+            (kind, pair) for kind in kinds if _has_none(measured, kind) for pair in wider(measured.rails, distance)
+        ]
         for kind, pair in apart:
             measured.further[kind].add(pair)
         do_alone(apart)
