@@ -47,3 +47,14 @@ def managed_of(labels: Mapping[str, str]) -> Iterator[Managed]:
     for managed in (DRANET, GPUS):
         if any(key in labels and value in (None, labels[key]) for key, value in managed.labels):
             yield managed
+
+
+SCHEDULED_EVENTS: Final = (
+    "FreezeScheduled",
+    "RebootScheduled",
+    "RedeployScheduled",
+    "PreemptScheduled",
+    "TerminateScheduled",
+    "VMEventScheduled",
+)
+"""Conditions of AKS's node-problem-detector, from Azure's scheduled events (docs/facts.md)."""

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
+from aks_infiniband.facts.managed import SCHEDULED_EVENTS
 from aks_infiniband.facts.node_gate import FAULTS, NOT_MEASURED
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.facts.versions import VALIDATION_IMAGE
@@ -67,6 +68,7 @@ def settings(pools: Sequence[Pool], namespace: str) -> dict[str, Any]:
         "state": NAME,
         "taint": NOT_MEASURED,
         "problems": list(FAULTS),
+        "maintenance": list(SCHEDULED_EVENTS),
         "pools": [
             {
                 "name": pool.name,

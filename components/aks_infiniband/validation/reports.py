@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from aks_infiniband.validation.payload.await_nodes import Promise, lacks
-from aks_infiniband.validation.payload.light_check.due import ADMITTED, HELD
+from aks_infiniband.validation.payload.light_check.due import ADMITTED, HELD, MAINTENANCE
 from aks_infiniband.validation.payload.light_check.state import CONDITION, EVENT_REASONS, EVENTS_OF_NODES, WATCH_SOURCE
 from aks_infiniband.validation.payload.light_check.state import SOURCE as LIGHT_CHECK
 from aks_infiniband.validation.payload.report.acceptance import ACCEPTED_KEY, accepted_of, worst_values
@@ -28,7 +28,7 @@ __all__ = [
     "worst_values",
 ]  # fmt: skip
 
-WATCH_EVENT_REASONS: Final = (HELD, ADMITTED)
+WATCH_EVENT_REASONS: Final = (HELD, ADMITTED, MAINTENANCE)
 """Reasons of the watch's Events."""
 _KEEPER: Final = "pulumi:index:Stash"
 

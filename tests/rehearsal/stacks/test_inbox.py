@@ -222,9 +222,37 @@ def test_a_restarted_node_gets_no_work_until_it_was_measured_with_another_one(
     assert (newest.by, newest.identity.boot) == (machines.LIGHT_CHECK, after["status"]["nodeInfo"]["bootID"])
     said = [event for event in stack.cluster().list(Event, namespace="default") if event.involvedObject.name == name]
     (admitted,) = [str(event.message) for event in said if event.reason == WATCH_EVENT_REASONS[1]]
-    assert admitted.startswith("it restarted, and was measured: light check on ")
+    assert admitted.startswith("it restarted, and the node was measured: light check on ")
     others = [each["metadata"]["name"] for each in stack.nodes(agentpool="own")[:-1]]
     assert not any(_is_kept(stack, each) for each in others)
+
+
+def test_a_node_with_announced_maintenance_gets_no_new_work_and_is_measured_when_it_was_cancelled(
+    stack: Stack, brought_up: Outcome, tmp_path: Path
+) -> None:
+    watch, name = watch_of(stack, tmp_path), stack.nodes(agentpool="own")[0]["metadata"]["name"]
+
+    def is_kept() -> bool:
+        watch.once(time.time())
+        return _is_kept(stack, name)
+
+    def says(status: str, message: str) -> None:
+        """The node as AKS's node problem detector sets it by Azure's scheduled events."""
+        said = {"type": "RedeployScheduled", "status": status, "reason": "RedeployScheduled", "message": message}
+        stack.cluster().patch(Node.Status, name, {"status": {"conditions": [said]}})
+
+    assert not is_kept()
+    says("True", "Redeploy at 12:00")
+    eventually(is_kept, seconds=30)
+    says("True", "Redeploy at 18:00")
+    assert is_kept(), "postponed"
+    says("False", "no event")
+    eventually(lambda: not is_kept(), seconds=300)
+    said = [event for event in stack.cluster().list(Event, namespace="default") if event.involvedObject.name == name]
+    (announced,) = [str(event.message) for event in said if event.reason == WATCH_EVENT_REASONS[2]]
+    assert "RedeployScheduled: Redeploy at 12:00" in announced
+    (admitted,) = [str(event.message) for event in said if event.reason == WATCH_EVENT_REASONS[1]]
+    assert admitted.startswith("announced maintenance of it is over, or was cancelled, and the node was measured: ")
 
 
 @pytest.fixture(scope="module")

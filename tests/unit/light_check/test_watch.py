@@ -10,7 +10,15 @@ from aks_infiniband.facts.node_gate import NOT_MEASURED as TAINT
 from aks_infiniband.light_check.documents import cron_job_spec
 from aks_infiniband.light_check.watch_documents import rules, settings, watch_spec
 from aks_infiniband.resources.registry import Registry
-from aks_infiniband.validation.payload.light_check.due import ADMITTED, HELD, LATE_SECONDS, PACE_SECONDS, look
+from aks_infiniband.validation.payload.light_check.due import (
+    ADMITTED,
+    HELD,
+    LATE_SECONDS,
+    MAINTENANCE,
+    PACE_SECONDS,
+    Signs,
+    look,
+)
 from aks_infiniband.validation.payload.light_check.watch import STATE_KEY, Watch, notes_in
 from aks_infiniband.validation.payload.talk.api import ApiError
 
@@ -18,6 +26,9 @@ from tests.some_pools import pool
 
 POOL: Any = {"name": "nd", "selector": "", "promised": {"rdma/ib": 8}, "report": "r", "runs": ["r", "r-now"]}
 GATED, LATE, OPEN = ({**POOL, "admission": each} for each in ("measured", "measured-or-late", "at-once"))
+
+
+SIGNS = Signs(["XIDErrors"], ["FreezeScheduled", "VMEventScheduled"])
 
 
 def node(
@@ -44,7 +55,7 @@ def measured(*, boot: str = "b1", vm: str = "v1", verdict: str = "pass", at: str
 
 
 def looked(pool: Any, *nodes: Any, before: Any, now: float = 100, states: Any = None, found: Any = None) -> Any:
-    return look(pool, nodes, before, (states or {}, found or {}), ["XIDErrors"], taint=TAINT, now=now)
+    return look(pool, nodes, before, (states or {}, found or {}), SIGNS, taint=TAINT, now=now)
 
 
 FIRST = looked(GATED, node(), before=None).known
@@ -130,6 +141,35 @@ def test_a_node_that_could_not_be_measured_is_held_or_admitted_as_the_pool_says_
     assert looked(pool, *nodes, before=late.known, now=200 + LATE_SECONDS).told == []
 
 
+FREEZE = {"type": "FreezeScheduled", "status": "True", "message": "Freeze at 12:00"}
+
+
+def test_announced_maintenance_keeps_new_pods_off_says_so_once_and_has_the_node_measured_afterwards() -> None:
+    found = looked(GATED, node(conditions=[FREEZE]), before=FIRST, now=100)
+    assert (found.known["a"]["gated"], found.run) == (True, False), "it is not measured while that is to come"
+    (event,) = found.told
+    assert (event.reason, "FreezeScheduled: Freeze at 12:00" in event.message) == (MAINTENANCE, True)
+    postponed = looked(GATED, node(conditions=[FREEZE], taint=True), before=found.known, now=5000)
+    assert (postponed.known["a"]["gated"], postponed.told, postponed.run) == (True, [], False)
+    over = looked(GATED, node(taint=True), before=postponed.known, now=6000)
+    assert (over.known["a"]["gated"], over.run, over.lift) == (True, True, [])
+    before_it = looked(GATED, node(taint=True), before=over.known, now=6010, found={"a": [measured()]})
+    assert before_it.lift == [], "a measurement before it says nothing"
+    after = measured(at="1970-01-01T01:41:00+00:00")
+    assert looked(GATED, node(taint=True), before=over.known, now=6100, found={"a": [after]}).lift == ["a"]
+
+
+def test_a_node_that_restarted_for_maintenance_is_measured_as_any_that_restarted() -> None:
+    announced = looked(GATED, node(conditions=[FREEZE]), before=FIRST, now=100).known
+    found = looked(GATED, node(boot="b2", taint=True), before=announced, now=900).known["a"]
+    assert (found["due"], found["gated"]) == ("it restarted", True)
+
+
+def test_without_the_setting_maintenance_is_left_to_azure() -> None:
+    found = looked(OPEN, node(conditions=[FREEZE]), before=FIRST, now=100)
+    assert (found.known["a"]["due"], found.told) == ("", [])
+
+
 def test_a_person_who_takes_the_taint_away_admits_the_node() -> None:
     found = looked(GATED, node(), node("b", vm="v2"), before=TAINTED, now=130)
     assert (found.known["b"]["gated"], found.lift) == (False, [])
@@ -182,7 +222,14 @@ class Cluster:
 
 
 def watching(cluster: Cluster, each: Any = GATED) -> Watch:
-    given: Any = {"namespace": "ns", "state": "watch", "taint": TAINT, "problems": ["XIDErrors"], "pools": [each]}
+    given: Any = {
+        "namespace": "ns",
+        "state": "watch",
+        "taint": TAINT,
+        "problems": [],
+        "maintenance": ["FreezeScheduled"],
+    }
+    given["pools"] = [each]
     return Watch(cluster, given)  # type: ignore[arg-type]
 
 

@@ -9,7 +9,7 @@ from aks_infiniband.diagnosis.ownership import owner_of
 from aks_infiniband.diagnosis.repairs import driver_pods, repair_findings, serves
 from aks_infiniband.diagnosis.view import View, condition
 from aks_infiniband.facts.azure_names import AGENT_POOL_LABEL
-from aks_infiniband.facts.managed import AUTO_DRAIN
+from aks_infiniband.facts.managed import AUTO_DRAIN, SCHEDULED_EVENTS
 from aks_infiniband.resources.metadata import OPERATOR_NAMESPACES
 from aks_infiniband.validation.machines import teller_of
 from aks_infiniband.validation.reports import CONDITION, lacks
@@ -19,9 +19,6 @@ from aks_infiniband_cli.bad_machines.replace.quarantine import is_in_quarantine
 from aks_infiniband_cli.validate.deployed import Deployed, Object
 from aks_infiniband_cli.validate.nodes import busy, name_of, nodes_of
 
-_EVENT: Final = "VMEventScheduled"
-_EVENTS: Final = ("FreezeScheduled", "RebootScheduled", "RedeployScheduled", "PreemptScheduled", "TerminateScheduled")
-"""Conditions of AKS's node-problem-detector, from Azure's scheduled events (docs/facts.md)."""
 _GOING: Final = ("ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler")
 _UPGRADE: Final = "kubernetes.azure.com/upgrade-status"
 
@@ -72,7 +69,7 @@ class Sight:
 
     def azure(self, node: Object) -> str:
         """What Azure does to a node of its own accord, in words; empty where it does nothing."""
-        for kind in (*_EVENTS, _EVENT):
+        for kind in SCHEDULED_EVENTS:
             found = condition(node, kind)
             if found.get("status") == "True":
                 told = found.get("message") or found.get("reason") or ""

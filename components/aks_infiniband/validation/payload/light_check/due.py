@@ -18,8 +18,9 @@ PACE_SECONDS = 180
 AT_ONCE, OR_LATE = "at-once", "measured-or-late"
 """Admissions: pods come at once; or when the node is measured, or late. The third one waits for the measurement."""
 JOINED, RESTARTED = "it joined", "it restarted"
-HELD, ADMITTED = "InfiniBandNotMeasured", "InfiniBandAdmitted"
-"""Reasons of Events: the node is late and held; pods may come to it now."""
+ANNOUNCED, OVER = "Azure has announced maintenance of it", "announced maintenance of it is over, or was cancelled"
+HELD, ADMITTED, MAINTENANCE = "InfiniBandNotMeasured", "InfiniBandAdmitted", "InfiniBandMaintenance"
+"""Reasons of Events: the node is late and held; pods may come to it now; Azure has announced maintenance of it."""
 
 
 class Known(TypedDict):
@@ -51,6 +52,13 @@ class Pool(TypedDict):
     runs: list[str]
 
 
+class Signs(NamedTuple):
+    """Types of nodes' conditions: those that name a fault, and those by which Azure announces maintenance."""
+
+    problems: Sequence[str]
+    maintenance: Sequence[str]
+
+
 class Told(NamedTuple):
     """An Event that is due."""
 
@@ -77,7 +85,7 @@ def look(
     nodes: Sequence[Object],
     before: Mapping[str, Known] | None,
     found: tuple[Mapping[str, NodeState], Measured],
-    problems: Sequence[str],
+    signs: Signs,
     *,
     taint: str,
     now: float,
@@ -85,16 +93,19 @@ def look(
     """The result of a look at a pool.
 
     before: its nodes as they were known at the look before; None at the first look of all: the nodes that are there
-    then were admitted before there was a watch. found: the light check's findings, and all measurements. problems:
-    types of conditions that name a fault.
+    then were admitted before there was a watch. found: the light check's findings, and all measurements.
     """
     known: dict[str, Known] = {}
     lift, told, wanting = list[str](), list[Told](), list[str]()
     for node in nodes:
         name = str(node["metadata"]["name"])
-        one = _met(pool, node, before, problems, taint, now)
+        one = _met(pool, node, before, signs, taint, now)
         if one["due"]:
             one = _seen(one, node, pool, taint, now)
+        if one["due"] == ANNOUNCED:
+            one, ended = _announced(one, node, signs, name)
+            told += ended
+        elif one["due"]:
             one, ended = _settled(pool, name, one, found, now)
             told += ended
             if one["due"] and one["usable"] and not _failed(found[0].get(name), one):
@@ -105,9 +116,7 @@ def look(
     return Look(known, lift, told, bool(wanting))
 
 
-def _met(
-    pool: Pool, node: Object, before: Mapping[str, Known] | None, problems: Sequence[str], taint: str, now: float
-) -> Known:
+def _met(pool: Pool, node: Object, before: Mapping[str, Known] | None, signs: Signs, taint: str, now: float) -> Known:
     """A node as it is known now, with the event since the look before."""
     identity = identity_of(node)
     last = (before or {}).get(str(node["metadata"]["name"]))
@@ -122,17 +131,41 @@ def _met(
         return {**fresh, "due": JOINED, "gated": gate}
     if identity["boot"] and last["boot"] and identity["boot"] != last["boot"]:
         return {**fresh, "due": RESTARTED, "gated": gate}
-    if not last["due"] and (problem := _problem(node, problems, last["since"])):
-        return {**last, "due": problem, "since": now, "usable": 0.0, "told": False}
     own = {"vm": identity["vm"] or last["vm"], "boot": identity["boot"] or last["boot"]}
-    return {**last, **own, "gated": last["gated"] and gate}  # type: ignore[typeddict-item]
+    return _signed({**last, **own, "gated": last["gated"] and gate}, node, signs, now, gate=gate)  # type: ignore[typeddict-item]
+
+
+def _signed(last: Known, node: Object, signs: Signs, now: float, *, gate: bool) -> Known:
+    """The same machine and boot, with what its conditions say now."""
+    again: Known = {**last, "since": now, "usable": 0.0, "told": False}
+    announced = bool(_true_of(node, signs.maintenance))
+    if gate and announced and last["due"] != ANNOUNCED:
+        return {**again, "due": ANNOUNCED, "gated": True, "tainted": False}
+    if last["due"] == ANNOUNCED and not announced:
+        return {**again, "due": OVER}
+    if not last["due"] and (problem := _problem(node, signs.problems, last["since"])):
+        return {**again, "due": problem}
+    return last
+
+
+def _announced(one: Known, node: Object, signs: Signs, name: str) -> tuple[Known, list[Told]]:
+    """A node of which Azure has announced maintenance, which an Event says once."""
+    if one["told"]:
+        return one, []
+    words = "; ".join(f"{said['type']}: {said.get('message') or ''}" for said in _true_of(node, signs.maintenance))
+    what = f"{ANNOUNCED} ({words}): no new pod comes to it, and it is measured afterwards. Move work before that time"
+    return {**one, "told": True}, [Told(name, MAINTENANCE, what)]
+
+
+def _true_of(node: Object, types: Sequence[str]) -> list[Object]:
+    conditions = (node.get("status") or {}).get("conditions") or []
+    return [said for said in conditions if said.get("type") in types and said.get("status") == "True"]
 
 
 def _problem(node: Object, problems: Sequence[str], since: float) -> str:
     """The condition that began to name a fault after a moment; empty if none did."""
-    for condition in (node.get("status") or {}).get("conditions") or []:
-        began = _moment(str(condition.get("lastTransitionTime") or ""))
-        if condition.get("type") in problems and condition.get("status") == "True" and began > since:
+    for condition in _true_of(node, problems):
+        if _moment(str(condition.get("lastTransitionTime") or "")) > since:
             return f"its condition {condition['type']} is True"
     return ""
 
@@ -153,7 +186,7 @@ def _settled(
     state = states.get(name)
     admits = _admits(one, measured.get(name, ()))
     if admits and not (state and not state["healthy"]):
-        why = f"{one['due']}, and was measured: {admits}"
+        why = f"{one['due']}, and the node was measured: {admits}"
         return _over(one, now), [Told(name, ADMITTED, why)] if one["gated"] else []
     failed = _failed(state, one)
     if not one["usable"] or now - one["usable"] < LATE_SECONDS or failed or one["told"]:

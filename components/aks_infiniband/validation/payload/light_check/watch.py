@@ -17,7 +17,7 @@ from typing import TypedDict
 from ..report.standing import RECORD, RECORD_KEY, known_in
 from ..talk.api import Api, ApiError, Object, add_api_arguments, api_of
 from ..talk.config_maps import object_in
-from .due import PACE_SECONDS, Known, Look, Pool, Told, look
+from .due import PACE_SECONDS, Known, Look, Pool, Signs, Told, look
 from .state import EVENTS_OF_NODES, KEY, WATCH_SOURCE, NodeState, states_in, timestamp
 
 STATE_KEY = "watch.json.gz"
@@ -27,12 +27,13 @@ _NOTE_BYTES = 1024
 
 
 class Settings(TypedDict):
-    """The watch as a stack sets it. problems: types of conditions that name a fault of a node."""
+    """The watch as a stack sets it. problems, maintenance: types of conditions, as Signs has them."""
 
     namespace: str
     state: str
     taint: str
     problems: list[str]
+    maintenance: list[str]
     pools: list[Pool]
 
 
@@ -67,7 +68,7 @@ class Watch:
             nodes,
             before["nodes"] if before else None,
             found,
-            self.settings["problems"],
+            Signs(self.settings["problems"], self.settings["maintenance"]),
             taint=self.settings["taint"],
             now=now,
         )
