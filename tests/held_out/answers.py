@@ -10,9 +10,10 @@ from aks_infiniband.diagnosis.azure import azure_findings, is_transient
 from aks_infiniband.diagnosis.pods import pod_findings
 from aks_infiniband.diagnosis.view import View
 from aks_infiniband.validation.payload.collective.failures import CAUSE, explained
+from aks_infiniband.workload.environment_away import taken_away
 
 Verdict = Literal["right", "unknown", "wrong"]
-FILES: Final = ("ranks", "pods", "azure")
+FILES: Final = ("ranks", "pods", "azure", "environment")
 _LAST: Final = "x\nNCCL error: unhandled system error, NCCL version 2.28.9"
 
 
@@ -28,7 +29,7 @@ class Answer:
 
 def answers() -> Iterator[Answer]:
     """Of every case."""
-    ask = {"ranks": _rank, "pods": _pod, "azure": _azure}
+    ask = {"ranks": _rank, "pods": _pod, "azure": _azure, "environment": _environment}
     for file in FILES:
         for case in yaml.safe_load((Path(__file__).parent / f"{file}.yaml").read_text(encoding="utf-8")):
             said, otherwise = ask[file](case)
@@ -39,8 +40,10 @@ def _verdict(case: Mapping[str, Any], said: str, otherwise: str) -> Verdict:
     if otherwise:
         return "wrong"
     wanted = case["says"]
-    if wanted is None:
+    if not wanted:
         return "wrong" if said else "right"
+    if isinstance(wanted, list):
+        return "right" if said else "unknown"
     return "right" if wanted.casefold() in said.casefold() else "wrong" if said else "unknown"
 
 
@@ -76,6 +79,12 @@ def _pod(case: Mapping[str, Any]) -> tuple[str, str]:
     (found,) = pod_findings([pod], View(pods=[pod], events=events, logs=logs))
     said = found.cause or ""
     return "" if said == "the container runtime refused the container" else said, ""
+
+
+def _environment(case: Mapping[str, Any]) -> tuple[str, str]:
+    named = [variable.partition("=")[0] for variable, _, _ in taken_away(case["words"])]
+    said, wanted = ", ".join(sorted(named)), ", ".join(sorted(case["says"]))
+    return said, "" if said == wanted or not said else f"it names {said}"
 
 
 def _azure(case: Mapping[str, Any]) -> tuple[str, str]:

@@ -14,6 +14,7 @@ def taken_away(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str]]
     for variable in VARIABLES:
         value = environment.get(variable["name"], "").strip()
         harmless = "unless" in variable and environment.get(variable["unless"], "").lower() == "ucx"
+        harmless |= any(environment.get(name) for name in variable.get("starts_only", ()))
         if value and not harmless and _takes(variable, value.lower()):
             yield f"{variable['name']}={value}", variable["says"], variable["fix"]
 

@@ -53,10 +53,13 @@ is NCCL_IB_HCA "$(nccl NCCL_IB_HCA)" '\^=?mlx5(_|_ib)?(,.*)?|=?mlx5_an[0-9]+(:[0
 lacks UCX_TLS "${UCX_TLS-}" 'all|ib|rc|dc|ud' 'ib|rc|all' \
   "names no transport of InfiniBand for UCX, or excludes it" "remove it, or set UCX_TLS=rc,cuda_copy,cuda_ipc,sm,self"
 lacks UCX_NET_DEVICES "${UCX_NET_DEVICES-}" 'all|mlx|ib' - "gives UCX no HCA" "remove it, or set UCX_NET_DEVICES=all"
-is OMPI_MCA_pml "${OMPI_MCA_pml-}" 'ob1|cm|\^([^,]+,)*ucx(,.*)?' \
-  "keeps Open MPI from UCX, and so from InfiniBand" "remove it, or set OMPI_MCA_pml=ucx"
-[ "$(small "${OMPI_MCA_pml-}")" = ucx ] || lacks OMPI_MCA_btl "${OMPI_MCA_btl-}" 'openib|uct|ofi' - \
-  "leaves Open MPI TCP alone between machines" "remove it, or set OMPI_MCA_pml=ucx"
+# Where NCCL carries the data, Open MPI only starts the ranks.
+if [ -z "${NCCL_IB_HCA-}${NCCL_SOCKET_IFNAME-}" ]; then
+  is OMPI_MCA_pml "${OMPI_MCA_pml-}" 'ob1|cm|\^([^,]+,)*ucx(,.*)?' \
+    "keeps Open MPI from UCX, and so from InfiniBand" "remove it, or set OMPI_MCA_pml=ucx"
+  [ "$(small "${OMPI_MCA_pml-}")" = ucx ] || lacks OMPI_MCA_btl "${OMPI_MCA_btl-}" 'openib|uct|ofi' - \
+    "leaves Open MPI TCP alone between machines" "remove it, or set OMPI_MCA_pml=ucx"
+fi
 lacks FI_PROVIDER "${FI_PROVIDER-}" 'verbs|mlx|ucx' verbs "keeps libfabric from verbs" "remove it, or set FI_PROVIDER=verbs"
 is MPIR_CVAR_NEMESIS_NETMOD "${MPIR_CVAR_NEMESIS_NETMOD-}" tcp "makes MPICH use TCP" "remove it"
 is MPIR_CVAR_OFI_USE_PROVIDER "${MPIR_CVAR_OFI_USE_PROVIDER-}" '(tcp|sockets|udp).*' \

@@ -114,6 +114,6 @@ def test_words_that_the_catalogue_was_not_written_by_do_not_mislead(file: str) -
     apart = [each for each in found if "changed" not in each.case]
     assert [each.case["words"] for each in found if each.verdict == "wrong"] == []
     assert sum(each.verdict == "right" for each in apart) >= 0.9 * len(apart)
-    assert len(apart) >= 30
+    assert len(apart) >= (20 if file == "environment" else 30)
     sources: Any = [each.case["source"] for each in found]
     assert all(sources)

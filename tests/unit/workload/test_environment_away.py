@@ -67,6 +67,23 @@ def test_a_list_of_open_mpis_that_ucx_makes_harmless_is_not_named(machine: dict[
     assert check(machine, **environment)[0] == 0
 
 
+@pytest.mark.parametrize("nccl", ["NCCL_IB_HCA", "NCCL_SOCKET_IFNAME"])
+@pytest.mark.parametrize("variable", [("OMPI_MCA_btl", "tcp,self"), ("OMPI_MCA_pml", "ob1")])
+def test_open_mpi_may_start_the_ranks_over_tcp_where_nccl_carries_the_data(
+    nccl: str, variable: tuple[str, str], machine: dict[str, str]
+) -> None:
+    environment = dict([variable]) | {nccl: "eth0" if nccl == "NCCL_SOCKET_IFNAME" else "mlx5_ib"}
+    assert [*taken_away(environment)] == []
+    assert check(machine, **environment)[0] == 0
+
+
+@pytest.mark.parametrize("variable", [("UCX_TLS", "tcp"), ("FI_PROVIDER", "tcp")])
+def test_other_libraries_are_named_whatever_nccl_is_told(variable: tuple[str, str], machine: dict[str, str]) -> None:
+    environment = dict([variable]) | {"NCCL_SOCKET_IFNAME": "eth0"}
+    assert [given for given, _, _ in taken_away(environment)] == ["=".join(variable)]
+    assert check(machine, **environment)[0] == 1
+
+
 def test_our_own_environment_takes_nothing_away() -> None:
     assert [*taken_away(nccl_environment())] == []
     assert [*taken_away(nccl_environment("roce"))] == []
