@@ -131,7 +131,7 @@ def test_a_report_to_azure_is_ready_to_be_sent() -> None:
     assert made["method"] == "PUT"
     assert made["path"] == (
         "/subscriptions/11111111-2222-4333-8444-555555555555/providers/Microsoft.Impact/workloadImpacts/"
-        "b-20261124023000?api-version=2025-01-01-preview"
+        "b-20261124023000?api-version=2023-02-01-preview"
     )
     properties = made["body"]["properties"]
     assert properties["impactCategory"] == "Resource.Hpc.Unhealthy.IBPerformance"
