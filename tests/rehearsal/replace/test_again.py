@@ -1,0 +1,92 @@
+"""A pool of four: the same machine is bad again, and two are bad at once.
+
+The tests follow one another. Azure, nodes and tools are simulated; the commands and the API server are real.
+"""
+
+import json
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.rehearsal.conftest import RehearseOurs
+from tests.rehearsal.replace.replacing import (
+    CURED_BY_ANOTHER_HOST,
+    CURED_BY_RESTART,
+    LIMIT_SECONDS,
+    Fleet,
+    fleet,
+    steps,
+    tell,
+)
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]
+
+
+@pytest.fixture(scope="module")
+def four(rehearse_ours: RehearseOurs) -> Fleet:
+    """A pool of four machines with one HCA each."""
+    return fleet(rehearse_ours("hbv4"), machines=4)
+
+
+def said(four: Fleet, *words: str, code: int | None = None) -> str:
+    """The output of a command, with its exit code checked if one is given."""
+    whole = f"{four.entered} && exec {shlex.join(['aks-infiniband', *words])}"
+    done = subprocess.run(["bash", "-c", whole], check=False, capture_output=True, text=True, timeout=LIMIT_SECONDS)
+    assert code is None or done.returncode == code, done.stdout + done.stderr
+    return done.stdout
+
+
+def found(four: Fleet, *words: str, code: int | None = None) -> Any:
+    return json.loads(said(four, *words, "--output", "json", code=code))
+
+
+def condition(four: Fleet, name: str) -> str:
+    (node,) = [each for each in four.stack.nodes() if each["metadata"]["name"] == name]
+    own = [each for each in node["status"]["conditions"] if each["type"] == "InfiniBandHealthy"]
+    return str(own[0]["status"]) if own else "none"
+
+
+def test_a_machine_that_is_bad_again_after_it_was_cured_has_its_whole_story_in_the_ticket(
+    four: Fleet, tmp_path: Path
+) -> None:
+    node, other = four.node(1), four.node(2)
+    four.stack.fault("slow", node=node, factor=0.8, curedBy="restart")
+    code, case = four.replaced(tmp_path, node)
+    assert (code, case["outcome"], steps(case)) == (0, "cured", CURED_BY_RESTART)
+
+    four.stack.mend()
+    four.stack.fault("slow", node=node, factor=0.79, curedBy="redeploy")
+    measured = found(four, "validate", "--node", node, "--node", other, "--node", four.node(3), "--cordon", code=1)
+    assert list(measured["cordoned"]) == [node]
+    assert condition(four, node) == "False"
+    ticket = said(four, "evidence", node, "--out", str(tmp_path / "again.json"), code=0)
+    wrong, decided = ticket.partition("What is wrong:")[2], ticket.partition("What was decided:")[2]
+    assert "rdma-write-bandwidth" in wrong.partition("\n\n")[0]
+    story = ["quarantined by replace", "restarted by replace", "let in by replace", "cordoned by validate --cordon"]
+    assert [decided.index(each) for each in story] == sorted(decided.index(each) for each in story)
+    (finding,) = [each for each in found(four, "doctor")["findings"] if each["object"] == f"node {node}"]
+    assert "aks-infiniband validate --cordon holds it" in finding["cause"]
+
+    code, case = four.replaced(tmp_path, node)
+    tell("slow, cured by a restart, and slow again", case)
+    assert (code, case["outcome"], steps(case)) == (0, "cured", CURED_BY_ANOTHER_HOST)
+    assert condition(four, node) == "True"
+    assert four.is_whole()
+    page = said(four, "report", "--out", str(tmp_path))
+    assert page.count(f"{node} of pool hbv4: cured") == 2
+
+
+def test_two_bad_ones_between_good_ones_are_both_named_and_no_row_doubts_them(four: Fleet) -> None:
+    """Every pair of the ring has a bad end."""
+    four.stack.mend()
+    first, second = four.node(0), four.node(2)
+    for node in (first, second):
+        four.stack.fault("slow", node=node, factor=0.8)
+    measured = found(four, "validate", "--cordon", code=1)
+    assert set(measured["cordoned"]) == {first, second}
+    rows = [check for check in measured["pools"]["hbv4"]["report"]["checks"] if check["verdict"] == "fail"]
+    assert {check["node"] for check in rows} == {first, second}
+    assert not [check for check in rows if "no third HCA has told them apart" in (check["cause"] or "")]
