@@ -36,13 +36,13 @@ def tenant(stack: RehearsedStack, *namespaces: str) -> Client:
     return Client(config=KubeConfig.from_one(cluster=known, user=User(token=given.status.token)), trust_env=False)
 
 
-def create(client: Client, kind: str, name: str, namespace: str = TEAM, **rest: Any) -> None:
-    """Make an object of a kind that the client knows."""
+def create(client: Client, kind: str, name: str, namespace: str = TEAM, **rest: Any) -> str:
+    """Make an object of a kind that the client knows. Returns its UID."""
     versions = {"Job": "batch/v1", "DaemonSet": "apps/v1", "RoleBinding": f"{_RBAC}/v1"}
     metadata = {"name": name, "namespace": namespace, **rest.pop("metadata", {})}
-    client.create(
-        codecs.from_dict({"apiVersion": versions.get(kind, "v1"), "kind": kind, "metadata": metadata, **rest})
-    )
+    document = {"apiVersion": versions.get(kind, "v1"), "kind": kind, "metadata": metadata, **rest}
+    made: Any = client.create(codecs.from_dict(document))
+    return str(made.metadata.uid)
 
 
 def pod(command: str, **rest: Any) -> dict[str, Any]:

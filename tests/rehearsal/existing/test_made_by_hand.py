@@ -11,6 +11,7 @@ import pytest
 import yaml
 from aks_infiniband.validation.access_documents import RBAC
 from aks_infiniband_cli.validate.unmanaged.rights import needed
+from lightkube.generic_resource import create_global_resource
 from lightkube.resources.core_v1 import Namespace, Pod
 
 from rehearsal.control_plane import ENVIRONMENT_VARIABLE, the_only_command
@@ -39,6 +40,7 @@ from tests.unit.command_line.test_validate_without_a_stack import a_plan
 STACK: Final = "existing"
 ALONE: Final = "any-cluster"
 """The example program that uses the components alone."""
+NicClusterPolicy = create_global_resource("mellanox.com", "v1alpha1", "NicClusterPolicy", "nicclusterpolicies")
 THEIRS: Final = (
     "Namespace network-operator (made by ",
     "Namespace gpu-operator (made by ",
@@ -201,18 +203,20 @@ def test_what_a_tenant_makes_to_look_like_an_operators_is_not_taken_for_it(stack
     node = "ndh100-0"
     before, seen = by_hand.pods(stack), doctor(stack.rehearsal.run.kubeconfig)["findings"]
     theirs = tenant.tenant(stack)
-    owner = {"apiVersion": "mellanox.com/v1alpha1", "kind": "NicClusterPolicy", "name": "nic-cluster-policy"}
+    policy = stack.cluster().get(NicClusterPolicy, "nic-cluster-policy").metadata
+    assert policy
+    owner = {"apiVersion": "mellanox.com/v1alpha1", "kind": "NicClusterPolicy", "name": policy.name, "uid": policy.uid}
     failed = tenant.pod("raise SystemExit(1)", nodeName=node, restartPolicy="Never")
     running = tenant.pod("import time; time.sleep(600)")
     tenant.create(theirs, "Job", "mofed", spec={"backoffLimit": 0, "template": tenant.template(tenant.OFED, failed)})
     labels = tenant.HOST_ENGINE
-    tenant.create(
+    uid = tenant.create(
         theirs,
         *("DaemonSet", "nvidia-dcgm"),
-        metadata={"ownerReferences": [{**owner, "uid": "forged", "controller": True}]},
+        metadata={"ownerReferences": [{**owner, "controller": True}]},
         spec={"selector": {"matchLabels": labels}, "template": tenant.template(labels, running)},
     )
-    of_it = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "nvidia-dcgm", "uid": "forged", "controller": True}
+    of_it = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "nvidia-dcgm", "uid": uid, "controller": True}
     tenant.create(
         theirs,
         *("Pod", "nvidia-dcgm-forged"),
