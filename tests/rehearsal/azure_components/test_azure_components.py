@@ -95,7 +95,7 @@ def test_what_no_retry_mends_is_explained_pool_by_pool_and_the_next_run_repairs_
     for pool in pools:
         assert f"Azure did not create {pool}." in failed.errors
     for words in (
-        *("no capacity for the size in this region", "pulumi up, once there is capacity"),
+        *("lacks capacity for the size in this region", "pulumi up, once there is capacity"),
         *("exit status=50", "aka.ms/aks/outbound"),
         *("ExpiredAuthenticationToken", "next: az login"),
     ):
