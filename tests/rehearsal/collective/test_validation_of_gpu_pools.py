@@ -126,7 +126,7 @@ def test_an_image_without_nccl_is_no_pass_and_says_what_to_set(pods: Make) -> No
     code, message, _ = pods(libraries=False).all()
 
     assert code == 1
-    assert "the image has no NCCL" in message
+    assert "the image lacks NCCL" in message
     assert "validation.image" in message
 
 
