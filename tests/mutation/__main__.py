@@ -122,4 +122,5 @@ def told() -> Iterator[str]:
     yield f"{noticed} of {len(rows)} were noticed ({noticed / max(1, len(rows)):.0%}): {dict(outcomes)}"
 
 
-main()
+if __name__ == "__main__":
+    main()
