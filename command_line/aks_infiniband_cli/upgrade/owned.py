@@ -25,7 +25,8 @@ class Owned:
 
     def among(self, pools: Mapping[str, PoolThere]) -> dict[str, PoolThere]:
         """The pools of a cluster that the stack may change."""
-        return {name: pool for name, pool in pools.items() if self.whole or name in self.pools}
+        names = pools if self.whole else [name for name in self.pools if name in pools]
+        return {name: pools[name] for name in names}
 
     def require_control_plane(self, there: ClusterThere, wanted: str) -> None:
         """Raises CommandError unless the control plane, which others keep, has the version."""

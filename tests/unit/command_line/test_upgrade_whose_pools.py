@@ -1,5 +1,6 @@
 """`aks-infiniband upgrade`: what of an AKS cluster it may change, by the stack file."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,6 +31,11 @@ def of(stack: str, **existing: Any) -> Owned:
 def test_a_stack_that_has_taken_over_pools_changes_these_alone() -> None:
     assert list(of("existing", aks=TAKEN).among(THERE.pools)) == ["ndh100"]
     assert list(of("dev").among(THERE.pools)) == ["ndh100", "web", "system"]
+
+
+def test_pools_that_were_taken_over_stand_in_the_order_of_the_stack_file() -> None:
+    taken = replace(of("existing", aks=TAKEN), pools=("web", "ndh100", "gone"))
+    assert list(taken.among(THERE.pools)) == ["web", "ndh100"]
 
 
 @pytest.mark.parametrize("name", ["web", "system", "nope"])
