@@ -7,7 +7,7 @@ from collections import defaultdict
 from rehearsal.tools.paths import tool
 from tests.told_commands import of_messages, of_pages
 
-FAMILIES = {"stack", "config"}
+FAMILIES = {"stack", "config", "state"}
 """Commands that have commands of their own."""
 UNLISTED = {"--event-log"}
 """Listed for who debugs the engine only."""
