@@ -104,9 +104,13 @@ def _in_words(read: Callable[_Given, dict[str, Any]]) -> Callable[_Given, dict[s
 
     @wraps(read)
     def told(*args: _Given.args, **kwargs: _Given.kwargs) -> dict[str, Any]:
+        from aks_infiniband_cli.cluster import NO_ANSWER  # noqa: PLC0415  it takes a second
+
         try:
             return read(*args, **kwargs)
         except CommandError as error:
             raise ToolError(str(error)) from error
+        except NO_ANSWER as error:
+            raise ToolError(f"the cluster cannot be read: {error}") from error
 
     return told

@@ -143,9 +143,13 @@ def _of_adopted(taken: AdoptedPoolsArgs, validation: str, azure: Azure, subscrip
     group, cluster = taken.resource_group, taken.cluster_name
     try:
         yield checks.subscription(azure.subscription())
+    except AzureError as error:
+        yield Line(check="subscription", state="fail", found=words_of(error), remedy=remedy_of(error))
+        return
+    try:
         there = azure.deployed(group, cluster)
     except AzureError as error:
-        yield Line(check="cluster", state="fail", found=words_of(error), remedy=remedy_of(error))
+        yield Line(check="cluster", state="not checked", found=words_of(error), remedy=_MAY_READ)
         return
     names = [asked.name for _, asked, _ in taken.pools]
     yield adopted.cluster(cluster, names, there)

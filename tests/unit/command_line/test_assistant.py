@@ -8,9 +8,11 @@ import anyio
 import pytest
 from aks_infiniband_cli.assistant import server as served
 from aks_infiniband_cli.doctor.catalogue import catalogue
+from aks_infiniband_cli.validate import records, validating
+from httpx2 import HTTPError
 from mcp import Client
 
-from tests.unit.command_line.validations import kubeconfig_in
+from tests.unit.command_line.validations import kubeconfig_in, node
 
 
 def called(tool: str, kubeconfig: str, **arguments: Any) -> Any:
@@ -58,6 +60,16 @@ def test_a_cluster_that_is_not_there_is_said_in_the_command_lines_words(tool: st
     assert answer.is_error
     assert "does not exist" in answer.content[0].text
     assert "Traceback" not in answer.content[0].text
+
+
+def test_an_api_server_that_refuses_is_quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise HTTPError("configmaps is forbidden")
+
+    monkeypatch.setattr(validating, "read_cluster", lambda *_: ({}, [node("a")], []))
+    monkeypatch.setattr(records, "read_record", refuse)
+    answer = called("machine", str(kubeconfig_in(tmp_path)), node="a")
+    assert answer.content[0].text.endswith("the cluster cannot be read: configmaps is forbidden")
 
 
 def test_an_unknown_pool_is_named_with_those_that_are_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,6 +70,19 @@ def test_who_may_not_ask_for_rights_is_not_told_that_they_are_there(
     assert checked(*adopted(tmp_path))[1]["rights on ndh100"]["state"] == "not checked"
 
 
+@pytest.mark.parametrize(
+    ("refused", "check", "state"),
+    [("^/subscriptions/[^/]+$", "subscription", "fail"), ("/managedClusters/guide$", "cluster", "not checked")],
+)
+def test_what_may_not_be_read_is_not_judged(
+    checked: Checked, there: Arm, tmp_path: Path, refused: str, check: str, state: str
+) -> None:
+    there.refused = refused
+    _, lines = checked(*adopted(tmp_path))
+    assert lines[check]["state"] == state
+    assert "rights on ndh100" not in lines
+
+
 def test_a_cluster_or_a_pool_that_is_not_there_fails(checked: Checked, arm: Arm, tmp_path: Path) -> None:
     flags = adopted(tmp_path)
     assert checked(*flags)[1]["cluster"]["found"] == "cluster guide is not there"

@@ -72,6 +72,12 @@ def test_a_node_that_a_watch_kept_whose_notes_are_lost_is_kept_on() -> None:
     assert looked(GATED, node(taint=True), before=None).known["a"]["gated"]
 
 
+def test_a_thousand_is_counted_as_the_api_server_writes_it() -> None:
+    joined = node("b", vm="v2")
+    joined["status"]["allocatable"] = {"rdma/ib": "1k"}
+    assert looked(GATED, node(), joined, before=FIRST).known["b"]["usable"]
+
+
 @pytest.mark.parametrize(("pool", "gated"), [(GATED, True), (LATE, True), (OPEN, False)])
 def test_a_node_that_joins_is_measured_and_pods_are_kept_off_it_if_the_pool_says_so(pool: Any, gated: bool) -> None:
     found = looked(pool, node(), node("b", vm="v2"), before=FIRST)

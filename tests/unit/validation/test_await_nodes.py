@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.await_nodes import Patience, Promise, await_nodes, laggards, quantity
+from aks_infiniband.validation.payload.await_nodes import Patience, Promise, await_nodes, laggards
 from aks_infiniband.validation.payload.talk.api import ApiError
+from aks_infiniband.validation.payload.talk.quantities import quantity
 
 PROMISE = Promise("ndh100", 2, {"nvidia.com/gpu": 8, "rdma/shared_ib": 1}, {})
 PATIENCE = Patience(poll_seconds=10, stable_seconds=30, timeout_seconds=300)

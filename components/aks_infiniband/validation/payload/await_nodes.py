@@ -17,13 +17,13 @@ from typing import Callable, NamedTuple
 
 from .look.kernel import read_memlock
 from .talk.api import ApiError, Object, add_api_arguments, api_of
+from .talk.quantities import quantity
 from .talk.termination import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish
 from .talk.waiting import pause_seconds
 
 _UPGRADE_STATES = ("nvidia.com/ofed-driver-upgrade-state", "nvidia.com/gpu-driver-upgrade-state")
 _UPGRADED = "upgrade-done"
 """Labels that the two operators keep on a node while they roll out a driver, and their value afterwards."""
-_SUFFIXES = {"k": 1_000, "M": 1_000_000}
 
 
 class Promise(NamedTuple):
@@ -41,17 +41,6 @@ class Patience(NamedTuple):
     poll_seconds: float
     stable_seconds: float
     timeout_seconds: float
-
-
-def quantity(text: str) -> int:
-    """A Kubernetes quantity of whole things, such as ``8`` or ``1k`` (what an allocatable 1000 is written as).
-
-    Raises ValueError for anything else.
-    """
-    for suffix, factor in _SUFFIXES.items():
-        if text.endswith(suffix):
-            return int(text[: -len(suffix)]) * factor
-    return int(text)
 
 
 def lacks(node: Object, promise: Promise) -> list[str]:

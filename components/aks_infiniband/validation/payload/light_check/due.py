@@ -8,6 +8,7 @@ from typing import NamedTuple, TypedDict
 
 from ..report.standing import Identity, Object, identity_of
 from ..say.checks import BETWEEN_MACHINES
+from ..talk.quantities import quantity
 from .state import NodeState
 
 LATE_SECONDS = 600
@@ -65,6 +66,8 @@ class Told(NamedTuple):
     node: str
     reason: str
     message: str
+    warns: bool = True
+    """False for a node that was measured and admitted."""
 
 
 class Look(NamedTuple):
@@ -187,7 +190,7 @@ def _settled(
     admits = _admits(one, measured.get(name, ()))
     if admits and not (state and not state["healthy"]):
         why = f"{one['due']}, and the node was measured: {admits}"
-        return _over(one, now), [Told(name, ADMITTED, why)] if one["gated"] else []
+        return _over(one, now), [Told(name, ADMITTED, why, warns=False)] if one["gated"] else []
     failed = _failed(state, one)
     if not one["usable"] or now - one["usable"] < LATE_SECONDS or failed or one["told"]:
         return one, []
@@ -227,11 +230,7 @@ def _offers(node: Object, promised: Mapping[str, int]) -> bool:
     status = node.get("status") or {}
     ready = any(each["type"] == "Ready" and each["status"] == "True" for each in status.get("conditions") or [])
     offered = status.get("allocatable") or {}
-    return ready and all(_count(offered.get(name)) >= least for name, least in promised.items())
-
-
-def _count(text: object) -> int:
-    return int(text) if isinstance(text, str) and text.isdecimal() else 0
+    return ready and all(quantity(offered.get(name, "0")) >= least for name, least in promised.items())
 
 
 def _has(node: Object, taint: str) -> bool:

@@ -144,7 +144,7 @@ class Watch:
                 "kind": "Event",
                 "metadata": {"generateName": f"{event.node}.", "namespace": EVENTS_OF_NODES},
                 "involvedObject": about,
-                "type": "Normal" if "measured:" in event.message else "Warning",
+                "type": "Warning" if event.warns else "Normal",
                 "reason": event.reason,
                 "message": event.message.encode()[:_NOTE_BYTES].decode(errors="ignore"),
                 "source": {"component": WATCH_SOURCE},
