@@ -8,7 +8,7 @@ if __name__ == "__main__":
     found = list(answers())
     for answer in found:
         if answer.verdict != "right":
-            print(f"{answer.verdict:8}{answer.file}: {str(answer.case['words'])[:90]}")
+            print(f"{answer.verdict:8}{answer.file}: {str(answer.case.get('words') or answer.case['source'])[:90]}")
             print(f"        wanted: {answer.case['says']}; said: {answer.said[:110]}")
     for file in FILES:
         for changed in (False, True):

@@ -12,8 +12,10 @@ from aks_infiniband.diagnosis.view import View
 from aks_infiniband.validation.payload.collective.failures import CAUSE, explained
 from aks_infiniband.workload.environment_away import taken_away
 
+from tests.held_out.clusters import examined
+
 Verdict = Literal["right", "unknown", "wrong"]
-FILES: Final = ("ranks", "pods", "azure", "environment")
+FILES: Final = ("ranks", "pods", "azure", "environment", "clusters")
 _LAST: Final = "x\nNCCL error: unhandled system error, NCCL version 2.28.9"
 
 
@@ -29,7 +31,7 @@ class Answer:
 
 def answers() -> Iterator[Answer]:
     """Of every case."""
-    ask = {"ranks": _rank, "pods": _pod, "azure": _azure, "environment": _environment}
+    ask = {"ranks": _rank, "pods": _pod, "azure": _azure, "environment": _environment, "clusters": _cluster}
     for file in FILES:
         for case in yaml.safe_load((Path(__file__).parent / f"{file}.yaml").read_text(encoding="utf-8")):
             said, otherwise = ask[file](case)
@@ -82,9 +84,18 @@ def _pod(case: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _environment(case: Mapping[str, Any]) -> tuple[str, str]:
-    named = [variable.partition("=")[0] for variable, _, _ in taken_away(case["words"])]
+    named = [variable.partition("=")[0] for variable, _, _ in taken_away(case["words"], gpus=case.get("gpus", True))]
     said, wanted = ", ".join(sorted(named)), ", ".join(sorted(case["says"]))
     return said, "" if said == wanted or not said else f"it names {said}"
+
+
+def _cluster(case: Mapping[str, Any]) -> tuple[str, str]:
+    found = examined(case)
+    said = " ".join(f"{each.evidence} {each.cause} {each.fix} {each.command}" for each in found)
+    unlike = [*sorted({each.symptom.id for each in found} ^ set(case["says"]))] if found else []
+    unlike += [words for words in case.get("never", []) if words in said]
+    unlike += [case["cause"]] if found and case.get("cause", "") not in said else []
+    return said if case["says"] else "", ", ".join(unlike)
 
 
 def _azure(case: Mapping[str, Any]) -> tuple[str, str]:

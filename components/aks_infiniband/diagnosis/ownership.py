@@ -16,9 +16,10 @@ Owner = Literal["operator", "AKS", "ours", "another"]
 AKS_NAMESPACES: Final = ("kube-system", "calico-system", "gatekeeper-system")
 DRA_NAMESPACES: Final = ("dra-driver-nvidia-gpu", "nvidia-dra-driver-gpu")
 """Where NVIDIA's guides put its DRA driver for GPUs, and did before its release 0.4."""
-_CALLED: Final = (*OPERATOR_NAMESPACES, "nvidia-network-operator", *DRA_NAMESPACES)
+_CALLED: Final = (*OPERATOR_NAMESPACES, "nvidia-network-operator", *DRA_NAMESPACES, "gpu-resources")
 """Namespaces as this program calls the operators', and as NVIDIA's and AMD's guides do (Network Operator and GPU
-Operator, "Getting Started"; AMD GPU Operator, "Kubernetes (Helm)")."""
+Operator, "Getting Started"; AMD GPU Operator, "Kubernetes (Helm)"), and AKS's guide of GPUs, which puts NVIDIA's device
+plugin in gpu-resources (MicrosoftDocs/azure-aks-docs fb060ab, use-nvidia-gpu.md)."""
 _POLICIES: Final = ("NicClusterPolicy", "NicNodePolicy", "ClusterPolicy", "GPUCluster", "NVIDIADriver", "DeviceConfig")
 """Kinds of the objects that own what the operators make."""
 _PARTS: Final = re.compile(

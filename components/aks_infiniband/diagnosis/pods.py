@@ -25,7 +25,7 @@ from aks_infiniband.diagnosis.view import (
     seen,
     why_not_made,
 )
-from aks_infiniband.facts.words import ADMISSION, CLAIMS, DRIVERS, HARDWARE, RUNTIME, SANDBOX, Words, found_in
+from aks_infiniband.facts.words import ADMISSION, CLAIMS, DRIVERS, ENDS, HARDWARE, RUNTIME, SANDBOX, Words, found_in
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.resources.quantities import shown
 
@@ -83,11 +83,19 @@ def _finding(pod: Object, view: View, ours: str) -> Finding | None:
             return finding
     if phase == "Pending":
         return _no_sandbox(pod, view)
-    if phase == "Failed":
-        reason = pod["status"].get("reason") or "no reason given"
-        what = f"pod {name_of(pod)} failed: {reason} {pod['status'].get('message', '')}".rstrip()
-        return Finding(symptom=_FAILED.get(reason, "pod-failed"), what=what)
-    return None
+    return _failed(pod) if phase == "Failed" else None
+
+
+def _failed(pod: Object) -> Finding:
+    """A pod that failed without a container: what the kubelet, or the controller that took it away, says."""
+    reason, message = pod["status"].get("reason") or "no reason given", str(pod["status"].get("message") or "")
+    what = f"pod {name_of(pod)} failed: {reason} {message}".rstrip()
+    disrupted = condition(pod, "DisruptionTarget").get("reason", "")
+    known = found_in(message, (*DRIVERS, *HARDWARE))
+    if known is None and reason not in _FAILED:
+        known = found_in(f"{reason} {message}", ENDS) or found_in(disrupted, ENDS)
+    symptom = (known and known.id) or _FAILED.get(reason, "pod-failed")
+    return Finding(symptom=symptom, what=what, cause=str(known) if known else None)
 
 
 def _unscheduled(pod: Object, scheduled: Mapping[str, Any], view: View) -> Finding:
@@ -170,12 +178,19 @@ def _container(pod: Object, status: Mapping[str, Any], view: View, ours: str) ->
         told = f"{told}\n{ended.get('message') or ''}"
     fix = None
     trusted = owner_of(pod, {*operator_namespaces(view), *trusted_namespaces(view)}, ours) != "another"
+    cause = _ended(ended) or cause
     if known := _known(told, f"{message}\n{log}", trusted=trusted):
         symptom, cause = known.id or symptom, str(known)
         if symptom == _DRIVER_IN_USE and (holders := _holders_of_gpus(pod, view)):
             cause = f"{', '.join(holders[:3])} holds the node's GPUs, and with them the driver that is to be replaced"
             fix = f"end {', '.join(holders[:3])}, then delete pod {name_of(pod)}, whose next try unloads the driver"
     return Finding(symptom=symptom, what=what, cause=cause, fix=fix, command=f"{command} --tail=50")
+
+
+def _ended(ended: Mapping[str, Any]) -> str | None:
+    """Why a container ended, if the kubelet's reason alone says it."""
+    known = found_in(str(ended.get("reason") or ""), ENDS)
+    return str(known) if known else None
 
 
 def _known(told: str, own: str, *, trusted: bool) -> Words | None:

@@ -8,6 +8,7 @@ tags for Ubuntu, RHCOS, RHEL and SLES, and none for Azure Linux. One release not
 for the GPU Operator, whose documentation names no Azure Linux (NVIDIA/cloud-native-docs 52dcb7b, platform-support.rst).
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -95,6 +96,19 @@ UNPROVEN: Final = (
         instead="osSku Ubuntu, or gpuDriver aks",
     ),
 )
+
+
+_PARTS_OF_MACHINES: Final = re.compile(r"Standard_ND\w*flex\w*", re.IGNORECASE)
+
+
+def unproven_size(vm_size: str) -> str | None:
+    """The reason why GPUs of a size without InfiniBand may not work; None if none is known.
+
+    Azure/AgentBaker pull request 9430 (2026-09): AKS's node image starts no fabric manager on flexible sizes.
+    """
+    if not _PARTS_OF_MACHINES.fullmatch(vm_size):
+        return None
+    return "AKS starts no fabric manager there, and CUDA then answers 802 (system not yet initialized)"
 
 
 def unproven(sku: OsSku, pool: Pool) -> list[Unproven]:

@@ -1,7 +1,7 @@
 # Ends with 1, and says what to do, where a job's program would use sockets in this container. Any POSIX shell runs it.
-# SYS_CLASS, DEVICES, LIMITS, STATUS and CONFIG are where the kernel and NCCL keep what is read.
+# SYS_CLASS, DEVICES, GPUS, LIMITS, STATUS and CONFIG are where the kernel and NCCL keep what is read.
 : "${SYS_CLASS:=/sys/class}" "${DEVICES:=/dev/infiniband}" "${LIMITS:=/proc/self/limits}" "${STATUS:=/proc/self/status}"
-: "${CONFIG:=/etc/nccl.conf}" "${TOLD:=/dev/termination-log}"
+: "${GPUS:=/dev}" "${CONFIG:=/etc/nccl.conf}" "${TOLD:=/dev/termination-log}"
 wrong=""
 say() { wrong="$wrong$*
 "; }
@@ -53,8 +53,9 @@ is NCCL_IB_HCA "$(nccl NCCL_IB_HCA)" '\^=?mlx5(_|_ib)?(,.*)?|=?mlx5_an[0-9]+(:[0
 lacks UCX_TLS "${UCX_TLS-}" 'all|ib|rc|dc|ud' 'ib|rc|all' \
   "names no transport of InfiniBand for UCX, or excludes it" "remove it, or set UCX_TLS=rc,cuda_copy,cuda_ipc,sm,self"
 lacks UCX_NET_DEVICES "${UCX_NET_DEVICES-}" 'all|mlx|ib' - "gives UCX no HCA" "remove it, or set UCX_NET_DEVICES=all"
-# Where NCCL carries the data, Open MPI only starts the ranks.
-if [ -z "${NCCL_IB_HCA-}${NCCL_SOCKET_IFNAME-}" ]; then
+# Open MPI only starts the ranks if NCCL carries the data, which needs GPUs.
+gpus() { [ -e "$GPUS/kfd" ] || ls "$GPUS"/nvidia[0-9]* >/dev/null 2>&1; }
+if [ -z "${NCCL_IB_HCA-}${NCCL_SOCKET_IFNAME-}" ] || ! gpus; then
   is OMPI_MCA_pml "${OMPI_MCA_pml-}" 'ob1|cm|\^([^,]+,)*ucx(,.*)?' \
     "keeps Open MPI from UCX, and so from InfiniBand" "remove it, or set OMPI_MCA_pml=ucx"
   [ "$(small "${OMPI_MCA_pml-}")" = ucx ] || lacks OMPI_MCA_btl "${OMPI_MCA_btl-}" 'openib|uct|ofi' - \

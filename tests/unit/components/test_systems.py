@@ -59,3 +59,11 @@ def test_preflight_says_what_is_unproven_and_does_not_fail_by_it() -> None:
     assert {line.state for line in lines} == {"not checked"}
     assert [line.check for line in lines] == ["system of pool ndh100"] * 2
     assert "unproven: NVIDIA's lists of images" in lines[0].found
+
+
+def test_preflight_says_that_gpus_of_flexible_sizes_are_unproven() -> None:
+    size = "Standard_ND96is_flex_H100_v5"
+    made = [stack_files.pool(), stack_files.named("part", "Standard_D8s_v5") | {"vmSize": size, "infiniband": False}]
+    (line,) = systems(stack_files.loaded(pools=made))
+    assert (line.check, line.state) == ("system of pool part", "not checked")
+    assert f"GPUs of {size} are unproven" in line.found

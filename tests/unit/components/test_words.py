@@ -15,7 +15,7 @@ from aks_infiniband_cli.doctor.catalogue import catalogue
 from pages.__main__ import WORDS
 from tests.held_out.answers import FILES, answers
 
-ALL = (*words.PROGRAMS, *words.TOOLS, *words.REFUSALS, *words.SYMPTOMS)
+ALL = (*words.PROGRAMS, *words.TOOLS, *words.REFUSALS, *words.ENDS, *words.SYMPTOMS)
 
 
 @pytest.mark.parametrize("entry", ALL, ids=lambda entry: entry.words[:40])

@@ -22,10 +22,12 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     (port / "link_layer").write_text("InfiniBand\n")
     (port / "state").write_text("4: ACTIVE\n")
     (folder / "dev").mkdir()
-    (folder / "dev/uverbs0").touch()
+    for device in ("uverbs0", "nvidia0"):
+        (folder / "dev" / device).touch()
     (folder / "limits").write_text("Max locked memory         unlimited            unlimited            bytes\n")
     (folder / "status").write_text("CapEff:\t000001ffffffffff\n")
     places = {"SYS_CLASS": "class", "DEVICES": "dev", "LIMITS": "limits", "STATUS": "status", "CONFIG": "none"}
+    places["GPUS"] = "dev"
     return {"PATH": os.environ["PATH"], "TOLD": "/dev/null"} | {key: f"{folder}/{at}" for key, at in places.items()}
 
 
@@ -40,7 +42,7 @@ def check(machine: dict[str, str], **environment: str) -> tuple[int, str]:
 def test_both_name_what_takes_infiniband_away_with_the_same_words(
     name: str, value: str, machine: dict[str, str]
 ) -> None:
-    ((given, says, fix),) = taken_away({name: value})
+    ((given, says, fix),) = taken_away({name: value}, gpus=True)
     assert given == f"{name}={value}"
     code, said = check(machine, **{name: value})
     assert code == 1
@@ -51,7 +53,7 @@ def test_both_name_what_takes_infiniband_away_with_the_same_words(
 
 @pytest.mark.parametrize(("name", "value"), KEEPS)
 def test_neither_names_what_keeps_infiniband(name: str, value: str, machine: dict[str, str]) -> None:
-    assert [*taken_away({name: value})] == []
+    assert [*taken_away({name: value}, gpus=True)] == []
     assert check(machine, **{name: value})[0] == 0
 
 
@@ -63,7 +65,7 @@ def test_the_cure_of_ucx_keeps_the_memory_of_gpus(machine: dict[str, str]) -> No
 
 def test_a_list_of_open_mpis_that_ucx_makes_harmless_is_not_named(machine: dict[str, str]) -> None:
     environment = {"OMPI_MCA_btl": "tcp,self", "OMPI_MCA_pml": "ucx"}
-    assert [*taken_away(environment)] == []
+    assert [*taken_away(environment, gpus=True)] == []
     assert check(machine, **environment)[0] == 0
 
 
@@ -73,17 +75,26 @@ def test_open_mpi_may_start_the_ranks_over_tcp_where_nccl_carries_the_data(
     nccl: str, variable: tuple[str, str], machine: dict[str, str]
 ) -> None:
     environment = dict([variable]) | {nccl: "eth0" if nccl == "NCCL_SOCKET_IFNAME" else "mlx5_ib"}
-    assert [*taken_away(environment)] == []
+    assert [*taken_away(environment, gpus=True)] == []
     assert check(machine, **environment)[0] == 0
+
+
+@pytest.mark.parametrize("variable", [("OMPI_MCA_btl", "tcp,self"), ("OMPI_MCA_pml", "ob1")])
+def test_open_mpi_over_tcp_is_named_without_gpus_whatever_nccl_is_told(
+    variable: tuple[str, str], machine: dict[str, str], tmp_path: Path
+) -> None:
+    environment = dict([variable]) | {"NCCL_SOCKET_IFNAME": "eth0"}
+    assert [given for given, _, _ in taken_away(environment, gpus=False)] == ["=".join(variable)]
+    assert check(machine, **environment, GPUS=str(tmp_path))[0] == 1
 
 
 @pytest.mark.parametrize("variable", [("UCX_TLS", "tcp"), ("FI_PROVIDER", "tcp")])
 def test_other_libraries_are_named_whatever_nccl_is_told(variable: tuple[str, str], machine: dict[str, str]) -> None:
     environment = dict([variable]) | {"NCCL_SOCKET_IFNAME": "eth0"}
-    assert [given for given, _, _ in taken_away(environment)] == ["=".join(variable)]
+    assert [given for given, _, _ in taken_away(environment, gpus=True)] == ["=".join(variable)]
     assert check(machine, **environment)[0] == 1
 
 
 def test_our_own_environment_takes_nothing_away() -> None:
-    assert [*taken_away(nccl_environment())] == []
-    assert [*taken_away(nccl_environment("roce"))] == []
+    assert [*taken_away(nccl_environment(), gpus=True)] == []
+    assert [*taken_away(nccl_environment("roce"), gpus=True)] == []

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from aks_infiniband.diagnosis.holds import holder_of
 from aks_infiniband.diagnosis.operators import (
     NIC_LABEL,
     daemon_set_findings,
@@ -141,13 +142,14 @@ def _matches(wanted: Mapping[str, Any], node: Object) -> bool:
 
 
 def _intolerable(spec: Mapping[str, Any], node: Object) -> set[str]:
-    """The node's taints that keep the pods off, as key=value:effect."""
+    """The node's taints that keep the pods off, as key=value:effect, without marks of programs that hold it."""
     tolerated = spec.get("tolerations") or []
     return {
         f"{taint['key']}={taint.get('value') or ''}:{taint['effect']}"
         for taint in (node.get("spec") or {}).get("taints") or []
         if taint["effect"] != "PreferNoSchedule"
         and not taint["key"].startswith("node.kubernetes.io/")
+        and holder_of(taint, node) is None
         and not any(_tolerates(toleration, taint) for toleration in tolerated)
     }
 

@@ -1,7 +1,7 @@
 """What pods show: those of the operators, and those that ask for InfiniBand or GPUs."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from aks_infiniband.diagnosis.asks import asks_of, is_rdma, requests_of
@@ -17,6 +17,9 @@ from aks_infiniband_cli.doctor.looks.operands import is_watched, operator_namesp
 from aks_infiniband_cli.doctor.snapshot import Snapshot
 
 _REPLICAS: Final = ("ReplicaSet", "StatefulSet", "DaemonSet", "Node")
+_SET: Final = "leaderworkerset.sigs.k8s.io/name"
+_GROUP: Final = "leaderworkerset.sigs.k8s.io/group-index"
+"""Labels of the pods of a LeaderWorkerSet. A group is one replica over several nodes, owned by StatefulSets."""
 
 
 def states(snapshot: Snapshot) -> Iterator[Finding]:
@@ -74,10 +77,10 @@ def transport(snapshot: Snapshot) -> Iterator[Finding]:
 
 def _switched_off(pod: Object) -> Iterator[Finding]:
     """What the environment of a pod's containers takes away, and names of HCAs in it."""
-    about = f"pod {name_of(pod)}"
+    about, gpus = f"pod {name_of(pod)}", asks_of(pod).gpus > 0
     for container in pod["spec"].get("containers") or []:
         environment = {each["name"]: str(each.get("value") or "") for each in container.get("env") or []}
-        away = [*taken_away(environment)] if not _attached(pod) else []
+        away = [*taken_away(environment, gpus=gpus)] if not _attached(pod) else []
         if away:
             told, fixes = "; ".join(f"{given} {says}" for given, says, _ in away), "; ".join(fix for *_, fix in away)
             what = f"{about} asks for InfiniBand, and {told}"
@@ -91,9 +94,18 @@ def _nodes_of_job(pod: Object, snapshot: Snapshot) -> int:
     """On how many nodes the pod's job runs; 0 for a pod that belongs to no job. Replicas of a service do not need each
     other.
     """
-    owners = [owner for owner in pod["metadata"].get("ownerReferences") or [] if owner.get("kind") not in _REPLICAS]
-    mates = [mate for mate in snapshot.view.pods if (mate["metadata"].get("ownerReferences") or [])[:1] == owners[:1]]
-    return len({mate["spec"].get("nodeName") for mate in mates}) if owners else 0
+    job = _job_of(pod)
+    mates = [mate for mate in snapshot.view.pods if _job_of(mate) == job]
+    return len({mate["spec"].get("nodeName") for mate in mates}) if job else 0
+
+
+def _job_of(pod: Object) -> Sequence[str]:
+    """The job of a pod: a group of a LeaderWorkerSet, or the first owner."""
+    metadata = pod["metadata"]
+    labels, owner = metadata.get("labels") or {}, (metadata.get("ownerReferences") or [{}])[0]
+    if group := labels.get(_GROUP):
+        return str(metadata.get("namespace")), str(labels.get(_SET)), str(group)
+    return (str(owner.get("uid")),) if owner and owner.get("kind") not in _REPLICAS else ()
 
 
 def _attached(pod: Object) -> bool:

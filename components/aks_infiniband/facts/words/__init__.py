@@ -98,6 +98,8 @@ RUNTIME: Final = _file("runtime")
 SANDBOX: Final = _file("sandbox")
 CLAIMS: Final = _file("claims")
 ADMISSION: Final = _file("admission")
+ENDS: Final = _file("ends")
+"""About pods and containers that ended: the reason, then the message."""
 REFUSALS: Final = _file("refusals")
 SYMPTOMS: Final = (*DRIVERS, *HARDWARE, *RUNTIME, *SANDBOX, *CLAIMS, *ADMISSION)
 """All that the doctor may find. Several entries may have one symptom: the first one explains it."""

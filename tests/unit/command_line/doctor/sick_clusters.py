@@ -1,7 +1,7 @@
 """Recorded clusters: the healthy ones as they were read, and for each symptom what makes one show it."""
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -24,7 +24,11 @@ def healthy(name: str) -> Snapshot:
 def sick(*symptoms: str) -> Snapshot:
     """A recorded cluster that shows some symptoms, and what follows from them."""
     steps = [step for symptom in symptoms for step in _flat(_sick_clusters()[symptom])]
-    base = next((step["base"] for step in steps if "base" in step), HEALTHY[0])
+    return after(steps, base=next((step["base"] for step in steps if "base" in step), HEALTHY[0]))
+
+
+def after(steps: Iterable[Mapping[str, Any]], *, base: str = HEALTHY[0]) -> Snapshot:
+    """A recorded cluster to which steps were done."""
     document = copy.deepcopy(_recorded(base))
     for step in steps:
         _apply(document, step)
