@@ -83,8 +83,8 @@ def _carry_out(cloud: Cloud, pool: Record, name: str) -> None:
         return
     with cloud.clock.changed:
         if asked["status"] == _IN_PROGRESS:
-            failed = request_faults.allocation_failed(pool)
-            _end(asked, *(("Failed", failed.code, failed.message) if asked["fault"] else ("Succeeded",)))
+            failed = request_faults.no_room(pool, asked["fault"]) if asked["fault"] else None
+            _end(asked, *(("Failed", failed.code, failed.message) if failed else ("Succeeded",)))
             cloud.store.put(pool)
 
 

@@ -10,10 +10,10 @@ from http import HTTPStatus
 from typing import Final
 
 from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.errors import AzureError
+from rehearsal.azure.errors import AzureError, bad_request
 from rehearsal.azure.naming import last_part
 from rehearsal.azure.store import Operation, Record
-from rehearsal.azure.subscription_faults import Fault, FaultOperation
+from rehearsal.azure.subscription_faults import NO_ROOM, Fault, FaultOperation
 
 _PENDING: Final = "See https://aka.ms/aks-pending-operation for more details"
 _ETAG: Final = "rpc error: code = FailedPrecondition desc = Etag mismatched"
@@ -59,6 +59,12 @@ _REFUSED_AT_ONCE: Final = {
         "The access token expiry UTC time '11/22/2026 8:55:46 AM' is earlier than current UTC time '11/22/2026 8:59:27 "
         "AM'.",
     ),
+    # Recorded: tests/field_recordings/azure-errors.yaml, quota-aks. Machines elsewhere have used the quota up.
+    "ErrCode_InsufficientVCPUQuota": (
+        HTTPStatus.BAD_REQUEST,
+        "Insufficient vcpu quota requested {vcpus}, remaining 0 for family {family} for region {region}. Surge nodes "
+        "would also consume vcpu quota.",
+    ),
     # Azure, "Resolve errors for SKU not available".
     "SkuNotAvailable": (
         HTTPStatus.CONFLICT,
@@ -78,7 +84,7 @@ _REFUSED_AT_ONCE: Final = {
 _LATER_SECONDS: Final = 0.1
 _LATER_LOOKS: Final = 600
 """How often, and how many real seconds apart, an operation looks for the request that is to come beside it."""
-_ACCEPTED: Final = ("AllocationFailed", "VMExtensionProvisioningError", "ApiServerUnreachable", "Hang")
+_ACCEPTED: Final = (*NO_ROOM, "VMExtensionProvisioningError", "ApiServerUnreachable", "Hang")
 """The errors that show only after Azure has accepted the request."""
 
 
@@ -122,8 +128,15 @@ def _under_way(cloud: Cloud, pulumi_type: str, resource: str) -> Iterator[Record
 
 
 def _refusal(cloud: Cloud, fault: Fault, resource: str, others: list[Record]) -> AzureError:
+    cluster, record = cloud.store.get(resource[: resource.casefold().rfind("/agentpools/")]), cloud.store.get(resource)
+    region = str(cluster.outputs["location"]) if cluster else "the requested location"
+    size = cloud.size(str(record.outputs.get("vmSize"))) if record else None
+    series = cloud.subscription.series_of(size) if size else None
+    family, vcpus = (series.family, size.vcpus) if series and size else ("the requested", 0)
+    if fault.code == "QuotaExceeded":
+        limit = series.vcpus if series else 0
+        return quota_exceeded(family, region, limit=limit, used=limit, required=vcpus)
     status, message = _REFUSED_AT_ONCE[fault.code]
-    cluster = cloud.store.get(resource[: resource.casefold().rfind("/agentpools/")])
     return AzureError(
         status,
         fault.code,
@@ -133,17 +146,33 @@ def _refusal(cloud: Cloud, fault: Fault, resource: str, others: list[Record]) ->
             name=last_part(resource),
             parent=resource.partition("/providers/")[0],
             size="the requested size",
-            region=cluster.outputs["location"] if cluster else "the requested location",
+            region=region,
+            family=family,
+            vcpus=vcpus,
         ),
         detail=_ETAG if fault.code == "EtagMismatch" else None,
     )
 
 
+def quota_exceeded(family: str, region: str, *, limit: int, used: int, required: int) -> AzureError:
+    """The quota of a family has fewer vCPUs left than a request takes (recorded: azure-errors.yaml, quota-regional)."""
+    return bad_request(
+        "QuotaExceeded",
+        f"Operation could not be completed as it results in exceeding approved {family} Cores quota. Additional "
+        f"details - Deployment Model: Resource Manager, Location: {region}, Current Limit: {limit}, Current Usage: "
+        f"{used}, Additional Required: {required}, (Minimum) New Limit Required: {used + required}. Setup Alerts "
+        "when Quota reaches threshold. Learn more at https://aka.ms/quotamonitoringalerting . Submit a request for "
+        "Quota increase at https://aka.ms/ProdportalCRP/#blade/Microsoft_Azure_Capacity/UsageAndQuota.ReactView by "
+        "specifying parameters listed in the 'Details' section for deployment to succeed. Please read more about "
+        "quota limits at https://docs.microsoft.com/en-us/azure/azure-supportability/per-vm-quota-requests",
+    )
+
+
 def fail_early(cloud: Cloud, record: Record, operation: Operation) -> None:
     """Fail an operation before it changes anything, where a fault asks for that. Raises AzureError."""
-    if operation.fault == "AllocationFailed" and not operation.late:
+    if operation.fault in NO_ROOM and not operation.late:
         cloud.clock.pause_until(operation.started + cloud.clock.latencies.seconds("poolUpdate"))
-        raise allocation_failed(record)
+        raise no_room(record, operation.fault)
 
 
 def await_company(cloud: Cloud, record: Record, operation: Operation) -> None:
@@ -158,8 +187,8 @@ def await_company(cloud: Cloud, record: Record, operation: Operation) -> None:
 
 def fail_late(record: Record, operation: Operation) -> None:
     """Fail an operation at its end, where a fault or a later request asks for that. Raises AzureError."""
-    if operation.fault == "AllocationFailed":
-        raise allocation_failed(record)
+    if operation.fault in NO_ROOM:
+        raise no_room(record, operation.fault)
     if operation.fault == "ApiServerUnreachable":
         record.details["unreachable"] = True
     if operation.fault == "VMExtensionProvisioningError":
@@ -180,12 +209,26 @@ def fail_late(record: Record, operation: Operation) -> None:
         )
 
 
-def allocation_failed(record: Record) -> AzureError:
+def no_room(record: Record, code: str = "AllocationFailed") -> AzureError:
     """Azure cannot place a pool's machines now (Azure, "Troubleshoot allocation failures"; AKS issue 1444)."""
-    return AzureError(
-        HTTPStatus.CONFLICT,
-        "AllocationFailed",
-        f"Provisioning of resource(s) for Agent Pool {record.outputs['name']} failed. Error: Allocation failed. "
-        f"We do not have sufficient capacity for the requested VM size {record.outputs['vmSize']} in this region. Read "
-        "more about improving likelihood of allocation success at https://aka.ms/allocation-guidance",
-    )
+    said = _NO_ROOM.get(code, _TOO_RESTRICTIVE).format(size=record.outputs["vmSize"])
+    of = f"Provisioning of resource(s) for Agent Pool {record.outputs['name']} failed."
+    return AzureError(HTTPStatus.CONFLICT, code, f"{of} Error: Allocation failed. {said}")
+
+
+_GUIDANCE: Final = "Read more about improving likelihood of allocation success at https://aka.ms/allocation-guidance"
+_NO_ROOM: Final = {
+    "AllocationFailed": (
+        f"We do not have sufficient capacity for the requested VM size {{size}} in this region. {_GUIDANCE}"
+    ),
+    # Azure, "Troubleshoot the ZonalAllocationFailed, AllocationFailed, or OverconstrainedAllocationRequest error code".
+    "ZonalAllocationFailed": (
+        f"We do not have sufficient capacity for the requested VM size {{size}} in this zone. {_GUIDANCE}"
+    ),
+}
+_TOO_RESTRICTIVE: Final = (
+    "VM(s) with the following constraints cannot be allocated, because the condition is too restrictive. Please remove "
+    "some constraints and try again. Constraints applied are:\n  - Differencing (Ephemeral) Disks\n  - Networking "
+    "Constraints (such as Accelerated Networking or IPv6)\n  - VM Size\n"
+)
+"""Recorded: tests/field_recordings/azure-errors.yaml, allocation-constraints."""

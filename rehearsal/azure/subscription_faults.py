@@ -16,6 +16,11 @@ FaultCode = Literal[
     "AksCapacityHeavyUsage",
     "ExpiredAuthenticationToken",
     "AllocationFailed",
+    "ZonalAllocationFailed",
+    "OverconstrainedAllocationRequest",
+    "OverconstrainedZonalAllocationRequest",
+    "QuotaExceeded",
+    "ErrCode_InsufficientVCPUQuota",
     "VMExtensionProvisioningError",
     "Canceled",
     "ApiServerUnreachable",
@@ -36,7 +41,14 @@ FaultType = Literal[
     "VirtualNetwork",
 ]
 FaultOperation = Literal["create", "update", "delete", "deleteMachines", "restart", "redeploy"]
-_OF_MACHINES: Final = ("Hang", "AllocationFailed", "TooManyRequests", "AnotherOperationInProgress")
+NO_ROOM: Final = (
+    "AllocationFailed",
+    "ZonalAllocationFailed",
+    "OverconstrainedAllocationRequest",
+    "OverconstrainedZonalAllocationRequest",
+)
+"""Codes of an accepted request whose machines Azure cannot place."""
+_OF_MACHINES: Final = ("Hang", *NO_ROOM, "TooManyRequests", "AnotherOperationInProgress")
 
 
 class Fault(BaseModel):
@@ -45,7 +57,7 @@ class Fault(BaseModel):
     code: the error; type: the resource's type without its namespace; name: which resources, with * and ?; operations:
     which requests; first: how many it meets, 0 for all; side_by_side: only a request that comes while another one on a
     resource of the type and in the same cluster is under way, and that one lasts until then, a minute at most;
-    late: AllocationFailed only when the other machines have joined, instead of after a minute.
+    late: machines that Azure cannot place are missed only when the others have joined, instead of after a minute.
     A machine of a pool is a VirtualMachine by its node's name, and is met by its restart or redeploy; Hang is accepted
     and never ends.
     """
@@ -62,7 +74,7 @@ class Fault(BaseModel):
 
     @model_validator(mode="after")
     def _meets_something(self) -> Self:
-        if self.late and self.code not in ("AllocationFailed", "VMExtensionProvisioningError"):
+        if self.late and self.code not in (*NO_ROOM, "VMExtensionProvisioningError"):
             raise ValueError(f"late is of codes that machines end with, and not of {self.code}")
         if self.code in ("ApiServerUnreachable", "AksCapacityHeavyUsage") and self.type != "ManagedCluster":
             raise ValueError(f"{self.code} is of type ManagedCluster, and not {self.type}")

@@ -10,7 +10,7 @@ from aks_infiniband.facts.catalog.machine import MachineSize
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AzureError, bad_request, conflict
 from rehearsal.azure.naming import last_part
-from rehearsal.azure.request_faults import allocation_failed
+from rehearsal.azure.request_faults import no_room, quota_exceeded
 from rehearsal.azure.resources.pool_defaults import TYPE
 from rehearsal.azure.store import Record
 from rehearsal.azure.subscription import CapacityReservationGroup, Size, by_id
@@ -51,16 +51,7 @@ def require_quota(cloud: Cloud, pools: Iterable[tuple[Mapping[str, Any], int]], 
 
 def _within(family: str, region: str, limit: int, used: int, required: int) -> None:
     if required > 0 and used + required > limit:
-        raise bad_request(
-            "QuotaExceeded",
-            f"Operation could not be completed as it results in exceeding approved {family} Cores quota. Additional "
-            f"details - Deployment Model: Resource Manager, Location: {region}, Current Limit: {limit}, Current Usage: "
-            f"{used}, Additional Required: {required}, (Minimum) New Limit Required: {used + required}. Setup Alerts "
-            "when Quota reaches threshold. Learn more at https://aka.ms/quotamonitoringalerting . Submit a request for "
-            "Quota increase at https://aka.ms/ProdportalCRP/#blade/Microsoft_Azure_Capacity/UsageAndQuota.ReactView by "
-            "specifying parameters listed in the 'Details' section for deployment to succeed. Please read more about "
-            "quota limits at https://docs.microsoft.com/en-us/azure/azure-supportability/per-vm-quota-requests",
-        )
+        raise quota_exceeded(family, region, limit=limit, used=used, required=required)
 
 
 def quota_vcpus(size: Size | MachineSize) -> int:
@@ -98,11 +89,11 @@ def require_capacity(cloud: Cloud, record: Record) -> None:
     if group:
         # The group has the machines that it has reserved, whatever else is short, and no others.
         if _placed(cloud, record, group_id) + wanted > group.machines.get(size, 0):
-            raise allocation_failed(record)
+            raise no_room(record)
     elif (
         size in cloud.subscription.capacity and _placed(cloud, record, "") + wanted > cloud.subscription.capacity[size]
     ):
-        raise allocation_failed(record)
+        raise no_room(record)
 
 
 def _placed(cloud: Cloud, record: Record, group_id: str) -> int:

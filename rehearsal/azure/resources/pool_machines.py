@@ -13,6 +13,7 @@ from rehearsal.azure.machines import PoolFacts, node, node_name
 from rehearsal.azure.resources import features, pool_defaults
 from rehearsal.azure.resources.networks import find_subnet
 from rehearsal.azure.store import Record
+from rehearsal.azure.subscription_faults import NO_ROOM
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -85,7 +86,7 @@ def grow(cloud: Cloud, record: Record, *, end: float) -> None:
     machines: list[dict[str, Any]] = record.details["machines"]
     for machine in machines:
         cloud.cluster_api(record.id).join(document(cloud, record, machine))
-    runs_out = record.operation is not None and record.operation.fault == "AllocationFailed"
+    runs_out = record.operation is not None and record.operation.fault in NO_ROOM
     missing = int(record.outputs["count"]) - sum(not machine.get("surge") for machine in machines) - runs_out
     step, start = cloud.clock.latencies.seconds("nodeJoin"), time.time()
     for left in range(missing - 1, -1, -1):

@@ -1,4 +1,4 @@
-"""A pool of four: the same machine is bad again, and two are bad at once.
+"""A pool of four: the same machine is bad again, two are bad at once, and Azure has no quota for another one.
 
 The tests follow one another. Azure, nodes and tools are simulated; the commands and the API server are real.
 """
@@ -67,6 +67,7 @@ def test_a_machine_that_is_bad_again_after_it_was_cured_has_its_whole_story_in_t
     assert "rdma-write-bandwidth" in wrong.partition("\n\n")[0]
     story = ["quarantined by replace", "restarted by replace", "let in by replace", "cordoned by validate --cordon"]
     assert [decided.index(each) for each in story] == sorted(decided.index(each) for each in story)
+    assert "of an earlier boot: the machine was started anew since" in ticket
     (finding,) = [each for each in found(four, "doctor")["findings"] if each["object"] == f"node {node}"]
     assert "aks-infiniband validate --cordon holds it" in finding["cause"]
 
@@ -90,3 +91,42 @@ def test_two_bad_ones_between_good_ones_are_both_named_and_no_row_doubts_them(fo
     rows = [check for check in measured["pools"]["hbv4"]["report"]["checks"] if check["verdict"] == "fail"]
     assert {check["node"] for check in rows} == {first, second}
     assert not [check for check in rows if "no third HCA has told them apart" in (check["cause"] or "")]
+
+
+def test_a_pool_at_its_quota_waits_with_its_case_open_while_the_other_bad_one_is_cured(
+    four: Fleet, tmp_path: Path
+) -> None:
+    """Both are held by `validate --cordon`. Azure has given the quota of the deleted machine to others."""
+    gone, other = sorted(node for node in four.names() if condition(four, node) == "False")
+    four.stack.mend()
+    four.stack.fault("slow", node=gone, factor=0.8)
+    four.stack.fault("slow", node=other, factor=0.8, curedBy="restart")
+    four.stack.refuse("QuotaExceeded", operations=["update"], first=2)
+    code, case = four.replaced(tmp_path, gone)
+    assert (code, case["outcome"], case["stage"], steps(case)[-1]) == (1, None, "refill", "Waits")
+    why = case["lines"][-1]["what"]
+    assert why.startswith("pool hbv4 has 3 of 4 machines: the family's vCPU quota in this region is too small")
+    assert "Azure says: QuotaExceeded: " in why
+    assert gone not in four.names()
+
+    (finding,) = [each for each in found(four, "doctor")["findings"] if each["object"] == "pool hbv4"]
+    assert (finding["symptom"], finding["command"]) == ("pool-short", f"aks-infiniband replace {gone}")
+    assert why.partition(". Azure says")[0] in finding["cause"]
+    told = said(four, "report", "--out", str(tmp_path))
+    assert f"{gone} of pool hbv4: under way, at the stage refill" in told
+    measured = found(four, "validate", code=1)["pools"]["hbv4"]
+    assert (measured["verdict"], measured["missing"]["nodes"], measured["missing"]["names"]) == ("fail", 1, [gone])
+
+    refused = found(four, "replace", other, "--a-day", "50", code=1)["plan"]["refused"]
+    assert refused == f"1 of pool hbv4 is being replaced ({gone}), and --at-once is 1"
+    code, cured = four.replaced(tmp_path, other)
+    assert (code, cured["outcome"], steps(cured)) == (0, "cured", CURED_BY_RESTART)
+
+    code, again = four.replaced(tmp_path, gone)
+    assert (code, again["stage"], again["lines"]) == (1, "refill", case["lines"]), "the same words, once"
+    code, case = four.replaced(tmp_path, gone)
+    tell("slow for good, in a pool at its quota", case)
+    assert (code, case["outcome"], steps(case)[-4:]) == (0, "replaced", ["Waits", "Arrived", "Sound", "LetIn"])
+    assert steps(case).count("Deleted") == steps(case).count("Refilled") == 1
+    assert four.is_whole()
+    assert condition(four, case["new"]) == condition(four, other) == "True"

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
+from aks_infiniband.facts.words.azure import error_in
+
 from aks_infiniband_cli.bad_machines.replace.case import Case, Stage
 from aks_infiniband_cli.bad_machines.replace.step import Budget, Seen, Step
 
@@ -188,12 +190,20 @@ def _refilled(case: Case, seen: Seen) -> Step:
     if seen.newcomers:
         return Step(act="take in hand", why=seen.newcomers[0], stage="arrive")
     if seen.operation in ("failed", "refused") or seen.minutes > seen.limit:
-        said = seen.failure or f"no other machine has come in {seen.minutes:.0f} minutes"
-        return Step(act="stop", why=f"pool {case.pool} has {case.count - 1} of {case.count} machines: {said}")
+        return Step(act="stop", why=_short(case, seen))
     accepted = seen.count >= case.count or bool(case.accepted)
     if seen.operation in ("running", "unread") or (accepted and not seen.gave_up):
         return Step(act="wait", why=f"Azure makes another machine for pool {case.pool}")
     return Step(act="refill")
+
+
+def _short(case: Case, seen: Seen) -> str:
+    """Why the pool has no other machine. The cause comes before Azure's words, which may be longer than a line holds."""
+    has = f"pool {case.pool} has {case.count - 1} of {case.count} machines"
+    if not seen.failure:
+        return f"{has}: no other machine has come in {seen.minutes:.0f} minutes"
+    known = error_in(seen.failure)
+    return f"{has}: {known.cause}. Azure says: {seen.failure}" if known else f"{has}: {seen.failure}"
 
 
 def _arrived(case: Case, seen: Seen) -> Step:

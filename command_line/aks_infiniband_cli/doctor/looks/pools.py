@@ -1,12 +1,14 @@
 """How many machines a pool should have, and what keeps pods off some of them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from aks_infiniband.diagnosis.holds import holder_of
 from aks_infiniband.diagnosis.view import Finding, Object, in_namespace, name_of
 from aks_infiniband.facts.azure_names import AGENT_POOL_LABEL, SIZE_LABEL
 from aks_infiniband.facts.driver_upgrades import AT_REST, GPU, NIC, state_label
+from aks_infiniband.handwritten import HandwrittenError
+from aks_infiniband.validation.kept import REPLACED, document_in
 from aks_infiniband.validation.membership import memberships
 
 from aks_infiniband_cli.doctor.looks.operands import NO_POOL, pools
@@ -25,10 +27,37 @@ def machines(snapshot: Snapshot) -> Iterator[Finding]:
     jobs, reports = in_namespace(snapshot.view.jobs, own), in_namespace(snapshot.view.config_maps, own)
     for pool in memberships(jobs, reports, snapshot.view.nodes).values():
         if told := pool.told():
+            about, what = f"pool {pool.pool}", f"pool {pool.pool}: {told}"
+            if case := _without_successor(reports, pool.pool):
+                yield _given_up(case, about, what)
+                continue
             command = "kubectl get nodes -L " + ",".join((AGENT_POOL_LABEL, SIZE_LABEL))
-            yield Finding(
-                symptom="pool-short", about=f"pool {pool.pool}", what=f"pool {pool.pool}: {told}", command=command
-            )
+            yield Finding(symptom="pool-short", about=about, what=what, command=command)
+
+
+def _without_successor(config_maps: Iterable[Object], pool: str) -> Mapping[str, Any] | None:
+    """The case of `replace` that has given up a machine of a pool and got no other one yet."""
+    for config_map in config_maps:
+        if config_map["metadata"]["name"] == REPLACED.name:
+            try:
+                cases = (document_in(REPLACED, config_map) or {}).get("cases")
+            except HandwrittenError:  # `replace` reports it
+                continue
+            open_ = [case for case in cases if _waits(case, pool)] if isinstance(cases, list) else []
+            return next(iter(open_), None)
+    return None
+
+
+def _waits(case: Any, pool: str) -> bool:
+    return isinstance(case, dict) and (case.get("pool"), case.get("stage")) == (pool, "refill") and bool(case.get("node"))
+
+
+def _given_up(case: Mapping[str, Any], about: str, what: str) -> Finding:
+    node, lines = case["node"], [line.get("what") for line in case.get("lines") or () if isinstance(line, dict)]
+    cause = f"replace has given up {node} and has no other machine yet" + (f": {lines[-1]}" if lines else "")
+    command = f"aks-infiniband replace {node}"
+    fix = "once Azure has a machine for the pool, run the command again: it continues"
+    return Finding(symptom="pool-short", about=about, what=what, cause=cause, fix=fix, command=command)
 
 
 def upgrades(snapshot: Snapshot) -> Iterator[Finding]:

@@ -111,20 +111,31 @@ def test_a_deleted_machine_takes_one_off_the_count_and_a_new_one_has_another_nam
     ]
 
 
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("AllocationFailed", "We do not have sufficient capacity"),
+        ("ZonalAllocationFailed", "in this zone"),
+        ("OverconstrainedAllocationRequest", "because the condition is too restrictive"),
+        ("OverconstrainedZonalAllocationRequest", "because the condition is too restrictive"),
+        ("QuotaExceeded", "exceeding approved standardHBv3Family Cores quota"),
+        ("ErrCode_InsufficientVCPUQuota", "Insufficient vcpu quota requested 120, remaining 0"),
+    ],
+)
 def test_a_pool_that_cannot_be_filled_again_says_so_in_azures_words(
-    make_azure: MakeAzure, serve: Callable[[Azure], Clients]
+    make_azure: MakeAzure, serve: Callable[[Azure], Clients], code: str, words: str
 ) -> None:
-    fault = Fault.model_validate({"code": "AllocationFailed", "operations": ["update"]})
+    fault = Fault.model_validate({"code": code, "operations": ["update"]})
     azure = make_azure(faults=(fault,))
     (_, aks), held = serve(azure), pool_of(azure)
     name = machines(azure, HELD[0])[0]["metadata"]["name"]
     aks.agent_pools.begin_delete_machines(**held["pool"], machines={"machineNames": [name]}).result()
     pool = aks.agent_pools.get(**held["pool"])
     pool.count = 3
-    with pytest.raises(HttpResponseError, match="We do not have sufficient capacity") as refused:
+    with pytest.raises(HttpResponseError, match=words) as refused:
         aks.agent_pools.begin_create_or_update(**held["pool"], parameters=pool).result()
     assert refused.value.error
-    assert refused.value.error.code == "AllocationFailed"
+    assert refused.value.error.code == code
     assert len(machines(azure, HELD[0])) == 2
 
 

@@ -154,3 +154,23 @@ def test_a_pool_that_nothing_has_measured_is_named_with_the_command_and_a_missin
         for label in ("kubernetes.azure.com/agentpool", "agentpool"):
             labels.pop(label, None)
     assert [each.rpartition(" validate ")[2] for each in to_measure(snapshot)] == ["--selector LABEL=VALUE"]
+
+
+def test_a_pool_that_replace_could_not_fill_again_is_told_with_its_case_and_the_command_that_continues() -> None:
+    snapshot = sick("pool-short")
+    [without] = examine(snapshot)
+    assert (without.symptom.id, without.command) == (
+        "pool-short",
+        "kubectl get nodes -L kubernetes.azure.com/agentpool,node.kubernetes.io/instance-type",
+    )
+    waits = {"pool": "ndh100", "node": "aks-gone", "stage": "refill", "lines": [{"what": "no quota: QuotaExceeded"}]}
+    others = [{**waits, "pool": "other"}, {**waits, "stage": "over"}, "by hand", {"stage": "refill", "pool": "ndh100"}]
+    for cases, is_told in ((others, False), ([*others, waits], True)):
+        document = {"schema_version": 1, "cases": cases}
+        metadata = {"name": "replaced-machines", "namespace": "aks-infiniband-system"}
+        history = {"kind": "ConfigMap", "metadata": metadata, "data": {"cases.json": json.dumps(document)}}
+        snapshot.view.config_maps.append(history)
+        [found] = examine(snapshot)
+        assert (found.command == "aks-infiniband replace aks-gone") is is_told
+        assert ("no other machine yet: no quota: QuotaExceeded" in found.cause) is is_told
+        snapshot.view.config_maps.pop()

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from aks_infiniband_cli.bad_machines.replace.case import STAGES, Case, Farthest, Stage, case_of, document_of
 from aks_infiniband_cli.bad_machines.replace.decision import next_step, refusal
-from aks_infiniband_cli.bad_machines.replace.step import Budget, Seen
+from aks_infiniband_cli.bad_machines.replace.step import Budget, Progress, Seen
 
 OTHERS = ("b", "c", "d")
 WHOLE = Seen(boot="1", healthy=OTHERS, idle=OTHERS, count=16)
@@ -156,12 +156,29 @@ def test_no_more_is_done_than_was_asked_for(farthest: Farthest) -> None:
     assert "slow" in found.why
 
 
-def test_a_pool_without_capacity_is_told_with_azures_words_and_the_case_stays_open() -> None:
-    found = next_step(
-        case("refill", count=16), replace(WHOLE, count=15, operation="failed", failure="AllocationFailed")
-    )
+@pytest.mark.parametrize(
+    ("operation", "failure", "cause"),
+    [
+        ("failed", "AllocationFailed: no room", "Azure lacks capacity for the size in this region"),
+        ("failed", "OverconstrainedAllocationRequest: no room", "none that meet every constraint at once"),
+        ("failed", "ZonalAllocationFailed: no room", "Azure lacks capacity for the size in this zone"),
+        ("refused", "QuotaExceeded: exceeding approved x quota", "the family's vCPU quota in this region is too small"),
+        ("refused", "OperationNotAllowed: exceeding approved x Cores quota", "the family's vCPU quota"),
+    ],
+)
+def test_a_pool_without_capacity_or_quota_is_told_with_the_cause_and_azures_words_and_the_case_stays_open(
+    operation: Progress, failure: str, cause: str
+) -> None:
+    found = next_step(case("refill", count=16), replace(WHOLE, count=15, operation=operation, failure=failure))
     assert (found.act, found.stage, found.outcome) == ("stop", None, None)
-    assert found.why == "pool hb has 15 of 16 machines: AllocationFailed"
+    assert found.why.startswith("pool hb has 15 of 16 machines: ")
+    assert cause in found.why
+    assert found.why.endswith(f"Azure says: {failure}")
+
+
+def test_words_of_azure_that_no_table_has_are_told_as_they_are() -> None:
+    found = next_step(case("refill", count=16), replace(WHOLE, count=15, operation="failed", failure="Odd: no"))
+    assert found.why == "pool hb has 15 of 16 machines: Odd: no"
 
 
 @pytest.mark.parametrize("stage", ["restart", "delete"])
