@@ -54,6 +54,7 @@ def test_a_machine_that_is_bad_again_after_it_was_cured_has_its_whole_story_in_t
 ) -> None:
     node, other = four.node(1), four.node(2)
     four.stack.fault("slow", node=node, factor=0.8, curedBy="restart")
+    assert list(found(four, "validate", "--cordon", code=1)["cordoned"]) == [node]
     code, case = four.replaced(tmp_path, node)
     assert (code, case["outcome"], steps(case)) == (0, "cured", CURED_BY_RESTART)
 
@@ -65,9 +66,12 @@ def test_a_machine_that_is_bad_again_after_it_was_cured_has_its_whole_story_in_t
     ticket = said(four, "evidence", node, "--out", str(tmp_path / "again.json"), code=0)
     wrong, decided = ticket.partition("What is wrong:")[2], ticket.partition("What was decided:")[2]
     assert "rdma-write-bandwidth" in wrong.partition("\n\n")[0]
-    story = ["quarantined by replace", "restarted by replace", "let in by replace", "cordoned by validate --cordon"]
-    assert [decided.index(each) for each in story] == sorted(decided.index(each) for each in story)
-    assert "of an earlier boot: the machine was started anew since" in ticket
+    story = ["cordoned by validate --cordon", "quarantined by replace", "restarted by replace", "let in by replace"]
+    places = [decided.index(each) for each in story]
+    assert places == sorted(places)
+    assert decided.rindex("cordoned by validate --cordon") > places[-1]
+    (earlier,) = [line for line in ticket.splitlines() if line.startswith("- validate on ") and ": fail: " in line]
+    assert earlier.endswith(", of an earlier boot: the machine was started anew since")
     (finding,) = [each for each in found(four, "doctor")["findings"] if each["object"] == f"node {node}"]
     assert "aks-infiniband validate --cordon holds it" in finding["cause"]
 
