@@ -91,7 +91,9 @@ def _serve(cloud: Cloud, tls: ssl.SSLContext | None = None) -> ThreadingHTTPServ
             if operation:
                 scheme = "http" if tls is None else "https"
                 self.send_header("Azure-AsyncOperation", f"{scheme}://{self.headers['Host']}{operation}")
-            if (again := cloud.clock.latencies.of(_ASKED_EVERY)) > _AT_ONCE:
+            again = cloud.clock.latencies.of(_ASKED_EVERY)
+            # Azure's clients send a refused request again if its answer says when (azure-core, RetryPolicy.is_retry).
+            if again > _AT_ONCE and (status < HTTPStatus.BAD_REQUEST or status == HTTPStatus.TOO_MANY_REQUESTS):
                 self.send_header("Retry-After", str(max(1, round(again))))
             self.send_header("Content-Type", "application/json; charset=utf-8")
             self.send_header("Content-Length", str(len(text)))

@@ -49,7 +49,9 @@ def _without_successor(config_maps: Iterable[Object], pool: str) -> Mapping[str,
 
 
 def _waits(case: Any, pool: str) -> bool:
-    return isinstance(case, dict) and (case.get("pool"), case.get("stage")) == (pool, "refill") and bool(case.get("node"))
+    return (
+        isinstance(case, dict) and (case.get("pool"), case.get("stage")) == (pool, "refill") and bool(case.get("node"))
+    )
 
 
 def _given_up(case: Mapping[str, Any], about: str, what: str) -> Finding:

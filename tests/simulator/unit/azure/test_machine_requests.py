@@ -21,6 +21,7 @@ from rehearsal.azure.subscription_faults import Fault
 from rehearsal.azure.wire import Properties
 from rehearsal.control_plane.credentials import write_credentials
 from rehearsal.run.folder import RunFolder
+from rehearsal.run.latency import Latencies
 from tests.simulator.unit.azure.asking import SUBSCRIPTION, Azure, MakeAzure, cluster_inputs, pool_inputs
 from tests.simulator.unit.azure.pools import POOL, machines
 from tests.unit.field_recordings.shapes import body
@@ -137,6 +138,19 @@ def test_a_pool_that_cannot_be_filled_again_says_so_in_azures_words(
     assert refused.value.error
     assert refused.value.error.code == code
     assert len(machines(azure, HELD[0])) == 2
+
+
+def test_azures_clients_do_not_send_a_refused_request_again(
+    make_azure: MakeAzure, serve: Callable[[Azure], Clients]
+) -> None:
+    """They do if the answer has a Retry-After: then a request that is refused once would succeed."""
+    fault = Fault.model_validate({"code": "QuotaExceeded", "operations": ["update"], "first": 1})
+    azure = make_azure(faults=(fault,))
+    (_, aks), held = serve(azure), pool_of(azure)
+    azure.cloud.clock.latencies = Latencies(speed=60)
+    pool = aks.agent_pools.get(**held["pool"])
+    with pytest.raises(HttpResponseError, match="QuotaExceeded"):
+        aks.agent_pools.begin_create_or_update(**held["pool"], parameters=pool)
 
 
 def test_a_restart_that_hangs_is_ended_by_a_later_redeployment(
