@@ -1,6 +1,6 @@
 """The entries of a faults file checked: every mistake of the file at once, each with its key, value and what may be."""
 
-from rehearsal.faults.kinds import CURES, FAULTS, KEYS, RELEASES
+from rehearsal.faults.kinds import CURES, EVENTS, FAULTS, KEYS, RELEASES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # modules that take long to import
@@ -9,7 +9,7 @@ if TYPE_CHECKING:  # modules that take long to import
 
     from rehearsal.faults.kinds import MachineFault
 
-_ONE_OF: "Final[Mapping[str, tuple[str, ...]]]" = {"release": RELEASES, "curedBy": CURES}
+_ONE_OF: "Final[Mapping[str, tuple[str, ...]]]" = {"release": RELEASES, "curedBy": CURES, "event": EVENTS}
 _EXAMPLE = "{fault: link-down, device: mlx5_3}"
 
 
@@ -72,7 +72,7 @@ def _is_allowed(key: str, value: "Any") -> bool:
 def _is_number(key: str, value: "Any") -> bool:
     if isinstance(value, bool):  # in Python a number too
         return False
-    if key in ("factor", "rateGbps"):
+    if key in ("factor", "rateGbps", "minutes"):
         return isinstance(value, int | float) and 0 < value < float("inf")
     return isinstance(value, int) and value >= (1 if key == "times" else 0)
 

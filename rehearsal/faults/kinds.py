@@ -9,6 +9,8 @@ RELEASES: "Final" = ("4.5", "25.01")
 """Of perftest, those of which is recorded what they say (tests/field_recordings/tools.yaml)."""
 CURES: "Final" = ("restart", "redeploy")
 """What Azure may do to a machine, the lesser first: a redeployment restarts it too."""
+EVENTS: "Final" = ("Freeze", "Reboot", "Redeploy")
+"""Of Azure's scheduled events, those that leave the machine to the pool."""
 KEYS: "Final[Mapping[str, str]]" = {
     "fault": "the name of a fault",
     "node": "a pattern of node names",
@@ -24,6 +26,8 @@ KEYS: "Final[Mapping[str, str]]" = {
     "release": "a release of perftest: 4.5 or 25.01",
     "curedBy": "restart or redeploy: after it the machine is sound; a redeployment cures what a restart does",
     "cured": "the names of nodes that are sound again, which the rehearsal writes",
+    "event": "what Azure announces: Freeze, Reboot or Redeploy",
+    "minutes": "a number above 0: how long before it happens; another one postpones it",
     "error": "a number of cudaError_t, such as 802 for NVSwitches that are not set up, or 214 for memory that fails",
 }
 """Every key that an entry may have, and what its value must be. `node` and `device` left out mean all."""
@@ -157,6 +161,13 @@ _ALL: "Final" = (
         "node-reimaged",
         "a reboot did not help, and AKS's auto-repair reimages the machine too: images, and what somebody changed on "
         "its disk, are gone as well",
+    ),
+    # Nothing is broken: Azure announces it. Who takes the entry away cancels it.
+    MachineFault(
+        "maintenance",
+        "Azure announces the `event`, which the node's conditions say, and carries it out 15 minutes later, or `minutes`",
+        requires=("event",),
+        allows=("minutes",),
     ),
     MachineFault("slow-ipoib", "IPoIB is `factor` times as fast as it is", requires=("factor",), allows=("times",)),
 )

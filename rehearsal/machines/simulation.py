@@ -10,6 +10,7 @@ from lightkube.core.async_client import AsyncClient
 
 from rehearsal.machines.hardware.inventory import Inventory
 from rehearsal.machines.kubelet import behaviour_pods, job_pods
+from rehearsal.machines.kubelet.announcements import Announcements
 from rehearsal.machines.kubelet.images import Images
 from rehearsal.machines.kubelet.kubelet import Kubelet
 from rehearsal.machines.kubelet.log_server import LogServer
@@ -74,7 +75,9 @@ class Simulation:
                 tasks.create_task(self.cluster.watch())
                 await self.cluster.wait_listed()
                 tasks.create_task(self.machines.keep())
-                tasks.create_task(self._repairs().keep())
+                repairs = self._repairs()
+                tasks.create_task(repairs.keep())
+                tasks.create_task(self._announcements(repairs).keep())
                 tasks.create_task(AddressController(cluster=self.cluster, effects=self.stage.effects).keep())
                 announce()
         finally:
@@ -87,6 +90,14 @@ class Simulation:
             images=self.stage.images,
             run_folder=self.stage.images.run_folder,
             switch=self._switch,
+        )
+
+    def _announcements(self, repairs: Repairs) -> Announcements:
+        return Announcements(
+            cluster=self.cluster,
+            run_folder=repairs.run_folder,
+            latencies=repairs.images.latencies,
+            start_anew=repairs.start_anew,
         )
 
     def _switch(self, node: str, on: bool) -> None:

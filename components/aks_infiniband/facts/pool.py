@@ -19,7 +19,7 @@ from aks_infiniband.facts.catalog.machine import (
     NicDriver,
 )
 from aks_infiniband.facts.modes import ACCESS, DEFAULT_MODE, Access
-from aks_infiniband.facts.node_gate import EFFECT, NOT_MEASURED, Admission
+from aks_infiniband.facts.node_gate import DRAINING, EFFECT, NOT_MEASURED, Admission, Maintenance
 from aks_infiniband.handwritten.section import WITH_HOLES, Section, follows
 
 MOST_POOLS: Final = 100
@@ -106,6 +106,12 @@ class PoolProperties(AnyPool):
     node that could not be measured is admitted ten minutes after it offered all that it has, and an Event says so.
     Both need lightCheck, and are not for mode driver-only. A change changes the tolerations of the
     operators' pods."""
+    maintenance: Maintenance = "keep"
+    """What happens to the pods of a node for which Azure has announced maintenance. keep: they stay, and only the node
+    has an Event. tell: the Job, JobSet, MPIJob or other owner of each pod has an Event too. drain: in addition pods are
+    evicted before a reboot, a redeployment, a preemption or the end of the machine, as disruption budgets permit. Pods of
+    DaemonSets, and those that no controller would create again, stay. drain-freeze: the same, before a freeze of seconds
+    too. All but keep need another admission than at-once."""
     node_selector: rules.Labels = follows(lambda pool: agent_pool_label(pool.name))
     """In an existing cluster: labels that the pool's nodes, and no others, carry. Default: AKS's own label of an agent
     pool."""
@@ -178,6 +184,16 @@ class Pool(PoolProperties):
     def is_gated(self) -> bool:
         """True if pods are kept off a node of the pool until it is measured."""
         return self.admission != "at-once"
+
+    @property
+    def tells_owners(self) -> bool:
+        """True if the owners of its pods hear of announced maintenance."""
+        return self.maintenance != "keep"
+
+    @property
+    def drains(self) -> bool:
+        """True if pods are evicted before announced maintenance."""
+        return self.maintenance in DRAINING
 
     @property
     def upkeep_tolerations(self) -> tuple[Toleration, ...]:

@@ -12,10 +12,11 @@ from aks_infiniband.hosts.node_daemon import SMALL, UNPRIVILEGED
 from aks_infiniband.light_check.documents import NAME as CHECK
 from aks_infiniband.light_check.documents import idle_node, program_of_the_check, report_name
 from aks_infiniband.resources.admission import METADATA_STAYS, limit, of_account
-from aks_infiniband.resources.metadata import labels
+from aks_infiniband.resources.metadata import OPERATOR_NAMESPACES, labels
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.job_parts import API_ARGUMENTS, container, node_selector_text
 from aks_infiniband.validation.kept import MACHINES
+from aks_infiniband.validation.payload.light_check.due import MAINTENANCE
 from aks_infiniband.validation.program import LIGHT_CHECK, PACKAGE, PAYLOAD_MOUNT, PYTHON_ENVIRONMENT
 from aks_infiniband.validation.reports import EVENTS_OF_NODES, WATCH_EVENT_REASONS, WATCH_SOURCE
 
@@ -69,11 +70,13 @@ def settings(pools: Sequence[Pool], namespace: str) -> dict[str, Any]:
         "taint": NOT_MEASURED,
         "problems": list(FAULTS),
         "maintenance": list(SCHEDULED_EVENTS),
+        "spared": spared(namespace),
         "pools": [
             {
                 "name": pool.name,
                 "selector": node_selector_text(pool),
                 "admission": pool.admission,
+                "maintenance": pool.maintenance,
                 "promised": {name: int(count) for name, count in idle_node(pool).items()},
                 "report": report_name(pool),
                 "runs": [report_name(pool), now_name(pool)],
@@ -85,7 +88,7 @@ def settings(pools: Sequence[Pool], namespace: str) -> dict[str, Any]:
 
 def rules(pools: Sequence[Pool], namespace: str) -> dict[str | None, list[Any]]:
     """The account's rules by namespace, None for the whole cluster. Without a pool that is measured first it changes no
-    node.
+    node. Without one whose setting says so it reads no pod and evicts none.
     """
 
     def rule(group: str, resource: str, *verbs: str, **more: Any) -> Any:
@@ -93,8 +96,11 @@ def rules(pools: Sequence[Pool], namespace: str) -> dict[str | None, list[Any]]:
 
     now = [now_name(pool) for pool in pools]
     nodes = ("get", "list", *(("patch",) if any(pool.is_gated for pool in pools) else ()))
+    owners = [rule("", "pods", "list"), rule("batch", "jobs", "get"), rule("apps", "replicasets", "get")]
+    told = [*owners, rule("", "events", "create")] if any(pool.tells_owners for pool in pools) else []
+    evicted = [rule("", "pods/eviction", "create")] if any(pool.drains for pool in pools) else []
     found = {
-        None: [rule("", "nodes", *nodes)],
+        None: [rule("", "nodes", *nodes), *told, *evicted],
         namespace: [
             rule("", "configmaps", "get", resource_names=[MACHINES.name, *map(report_name, pools)]),
             rule("", "configmaps", "get", "patch", resource_names=[NAME]),
@@ -104,6 +110,11 @@ def rules(pools: Sequence[Pool], namespace: str) -> dict[str | None, list[Any]]:
     }
     found.setdefault(EVENTS_OF_NODES, []).append(rule("", "events", "create"))
     return found
+
+
+def spared(namespace: str) -> list[str]:
+    """The namespaces whose pods are never evicted: they belong to the node, or manage it."""
+    return sorted({"kube-system", "kube-public", "kube-node-lease", namespace, *OPERATOR_NAMESPACES})
 
 
 def policies(namespace: str) -> dict[str, dict[str, Any]]:
@@ -125,7 +136,9 @@ def policies(namespace: str) -> dict[str, dict[str, Any]]:
     }
     about, source = "object.involvedObject", "object.?source"
     event = {
-        "may report Events about nodes alone": f"{about}.?kind.orValue('') == 'Node'",
+        f"may report Events about nodes, and {MAINTENANCE} about others": (
+            f"{about}.?kind.orValue('') == 'Node' || object.?reason.orValue('') == '{MAINTENANCE}'"
+        ),
         f"names {WATCH_SOURCE} as the source of its Events": f"{source}.?component.orValue('') == '{WATCH_SOURCE}'",
         f"has the reasons {' and '.join(WATCH_EVENT_REASONS)} alone": (
             f"object.?reason.orValue('') in {list(WATCH_EVENT_REASONS)}"
@@ -136,10 +149,15 @@ def policies(namespace: str) -> dict[str, dict[str, Any]]:
         found = {"apiGroups": [group], "apiVersions": ["v1"], "operations": [operation]}
         return {**found, "resources": list(resources)}
 
+    eviction = {
+        "may not evict pods of Kubernetes, the operators and this program": f"!(request.namespace in {spared(namespace)})",
+        "may not evict a pod without a check of its uid": "object.?deleteOptions.?preconditions.?uid.hasValue()",
+    }
     return {
         "": limit(who, account, to("", "UPDATE", "nodes", "nodes/status"), node),
         "-runs": limit(who, account, to("batch", "UPDATE", "cronjobs", "cronjobs/status"), job),
         "-events": limit(who, account, to("", "CREATE", "events"), event),
+        "-evictions": limit(who, account, to("", "CREATE", "pods/eviction"), eviction),
     }
 
 

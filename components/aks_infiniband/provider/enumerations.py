@@ -52,6 +52,15 @@ class Admission(StrEnum):
     MEASURED_OR_LATE = "measured-or-late"
 
 
+class Maintenance(StrEnum):
+    """What happens to the pods of a node for which Azure has announced maintenance."""
+
+    KEEP = "keep"
+    TELL = "tell"
+    DRAIN = "drain"
+    DRAIN_FREEZE = "drain-freeze"
+
+
 class OperatorRelease(StrEnum):
     """NVIDIA's two operators, and all that they bring. A release is called as the Network Operator's."""
 

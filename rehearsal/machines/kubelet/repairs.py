@@ -108,19 +108,28 @@ class Repairs:
                 yield node, asked
 
     async def _start_anew(self, node: str, asked: str) -> None:
-        """What somebody asks Azure for. Who is redeployed has no other name; what was wrong with the host is left."""
-        boot = json.loads(asked)
+        """What somebody asks Azure for."""
+        boot, noted = json.loads(asked), {"metadata": {"annotations": {_DONE: asked}}}
+        await self.start_anew(node, boot["action"], new_disk=boot["disk"] == "new", noted=noted)
+
+    async def start_anew(
+        self, node: str, action: str, *, new_disk: bool = False, noted: dict[str, Any] | None = None
+    ) -> None:
+        """Restart a machine, or have it redeployed: it has no other name; what was wrong with the host is left.
+
+        noted: what is changed of the Node object beside its status.
+        """
         self._silence(node)
         self.switch(node, False)
         try:
-            await self._sleep(_LATENCIES[boot["action"]])
-            for entry in cure(self.run_folder, node, boot["action"]):
-                log.warning("node %s: the %s has cured %s", node, boot["action"], entry["fault"])
-            if boot["disk"] == "new":
+            await self._sleep(_LATENCIES[action])
+            for entry in cure(self.run_folder, node, action):
+                log.warning("node %s: the %s has cured %s", node, action, entry["fault"])
+            if new_disk:
                 self.images.forget(node)
                 self.effects.reimage(node)
             self.effects.reboot(node)
-            await self._boot(node, {"metadata": {"annotations": {_DONE: asked}}})
+            await self._boot(node, noted)
         finally:
             self._answer(node)
             self.switch(node, True)

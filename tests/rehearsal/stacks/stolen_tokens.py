@@ -16,12 +16,13 @@ from aks_infiniband.validation.reports import WATCH_EVENT_REASONS, WATCH_SOURCE
 from lightkube import ApiError, Client, KubeConfig, codecs
 from lightkube.config.models import User
 from lightkube.models.authentication_v1 import BoundObjectReference, TokenRequestSpec
-from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.models.meta_v1 import DeleteOptions, ObjectMeta, Preconditions
 from lightkube.resources.batch_v1 import CronJob
 from lightkube.resources.core_v1 import (
     ConfigMap,
     Node,
     NodeStatus,
+    Pod,
     Secret,
     ServiceAccountToken,
 )
@@ -121,6 +122,13 @@ def _cron_job(name: str, changes: Mapping[str, Any]) -> Callable[[Client], Any]:
     return lambda thief: thief.patch(CronJob, name, {"spec": dict(changes)}, namespace=SYSTEM_NAMESPACE)
 
 
+def _evicts(namespace: str, uid: str | None) -> Callable[[Client], Any]:
+    """The eviction of a pod. uid: the one that it is to have, None without that check."""
+    only = DeleteOptions(preconditions=Preconditions(uid=uid)) if uid else None
+    eviction = Pod.Eviction(metadata=ObjectMeta(name="x", namespace=namespace), deleteOptions=only)
+    return lambda thief: thief.create(eviction, name="x", namespace=namespace)
+
+
 _POD: Final = {
     "apiVersion": "v1",
     "kind": "Pod",
@@ -208,6 +216,15 @@ TRIED: Final[Mapping[Account, tuple[Try, ...]]] = {
             None,
         ),
         Try("report an Event as the check", _on(_event, "here"), f"names {WATCH_SOURCE}"),
+        Try(
+            "say of a pod that it is admitted",
+            _on(_event, "here", kind="Pod", source=WATCH_SOURCE, reason=WATCH_EVENT_REASONS[1]),
+            "may report Events about nodes, and InfiniBandMaintenance about others",
+        ),
+        Try("evict a pod of the operators", _any(_evicts("network-operator", "0")), "may not evict pods of Kubernetes"),
+        Try("evict a pod of ours", _any(_evicts(SYSTEM_NAMESPACE, "0")), "may not evict pods of Kubernetes"),
+        Try("evict whatever has a name", _any(_evicts("default", None)), "without a check of its uid"),
+        Try("delete a pod", _any(lambda thief: thief.delete(Pod, "x", namespace="default")), "cannot delete"),
     ),
     "validation": (
         *_EVERYBODY,

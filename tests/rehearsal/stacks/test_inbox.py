@@ -2,6 +2,7 @@
 that looks at idle nodes. The tests follow one another.
 """
 
+import re
 import shlex
 import subprocess
 import sys
@@ -18,7 +19,10 @@ from aks_infiniband.validation.payload.say.checks import make_check
 from aks_infiniband.validation.reports import WATCH_EVENT_REASONS
 from aks_infiniband_cli.validate import records
 from lightkube import Client, codecs
+from lightkube.resources.batch_v1 import Job
 from lightkube.resources.core_v1 import Event, Node, Pod
+from lightkube.resources.policy_v1 import PodDisruptionBudget
+from lightkube.types import CascadeType
 
 from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.waiting import eventually
@@ -48,6 +52,10 @@ WORKLOAD: dict[str, Any] = {
 }
 
 
+HEEDS = {"admission": "measured", "maintenance": "drain"}
+RUNS = {"app": "training"}
+
+
 class Robbed(NamedTuple):
     """Clients by account, the node of their pods, and another one."""
 
@@ -64,7 +72,7 @@ def changed(stack: Stack) -> None:
         sizes={"Standard_HB121rs_v3": OWN_SIZE},
         pools=[
             {"name": "mi300x", "vmSize": "Standard_ND96isr_MI300X_v5", "count": 2, "mode": "sriov"},
-            {"name": "own", "vmSize": "Standard_HB121rs_v3", "count": 3, "admission": "measured"},
+            {"name": "own", "vmSize": "Standard_HB121rs_v3", "count": 3, **HEEDS},
             {"name": "hbv3", "vmSize": "Standard_HB120rs_v3", "count": 2, "mode": "ipoib"},
         ],
     )
@@ -227,32 +235,108 @@ def test_a_restarted_node_gets_no_work_until_it_was_measured_with_another_one(
     assert not any(_is_kept(stack, each) for each in others)
 
 
-def test_a_node_with_announced_maintenance_gets_no_new_work_and_is_measured_when_it_was_cancelled(
+def _training(stack: Stack, node: str) -> None:
+    """A Job with a pod on a node, and a disruption budget that keeps the pod."""
+    main = {"name": "rank", "image": "training:1", "command": ["python3", "-c", "import time; time.sleep(900)"]}
+    main["resources"] = {"limits": {"rdma/shared_ib": "1"}}
+    wanted = {"labelSelector": {"matchLabels": RUNS}, "topologyKey": "kubernetes.io/hostname"}
+    prefers = {"weight": 1, "preference": {"matchFields": [
+        {"key": "metadata.name", "operator": "In", "values": [node]}]}}  # fmt: skip
+    spec = {
+        "nodeSelector": {"agentpool": "own"},
+        "restartPolicy": "Never",
+        "terminationGracePeriodSeconds": 1,
+        "affinity": {
+            "nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [prefers]},
+            "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [wanted]},
+        },
+        "containers": [main],
+    }
+    job = {"template": {"metadata": {"labels": RUNS}, "spec": spec}}
+    budget = {"minAvailable": 1, "selector": {"matchLabels": RUNS}}
+    for version, kind, its in (("batch/v1", "Job", job), ("policy/v1", "PodDisruptionBudget", budget)):
+        metadata = {"name": "training", "namespace": "default"}
+        stack.cluster().create(
+            codecs.from_dict({"apiVersion": version, "kind": kind, "metadata": metadata, "spec": its})
+        )
+
+
+def _runs_on(stack: Stack) -> list[str]:
+    pods = stack.cluster().list(Pod, namespace="default", labels=dict[str, Any](RUNS))
+    found = [pod.to_dict() for pod in pods]
+    return [pod["spec"]["nodeName"] for pod in found if (pod.get("status") or {}).get("phase") == "Running"]
+
+
+def _said(stack: Stack, kind: str, name: str, reason: str) -> list[str]:
+    every = stack.cluster().list(Event, namespace="default")
+    own = [each for each in every if (each.involvedObject.kind, each.involvedObject.name) == (kind, name)]
+    return [str(each.message) for each in own if each.reason == reason]
+
+
+def test_before_announced_maintenance_pods_leave_as_their_budget_permits_and_a_cancelled_one_ends_with_a_measurement(
     stack: Stack, brought_up: Outcome, tmp_path: Path
 ) -> None:
+    _, admitted, heeded = WATCH_EVENT_REASONS
     watch, name = watch_of(stack, tmp_path), stack.nodes(agentpool="own")[0]["metadata"]["name"]
 
     def is_kept() -> bool:
         watch.once(time.time())
         return _is_kept(stack, name)
 
-    def says(status: str, message: str) -> None:
-        """The node as AKS's node problem detector sets it by Azure's scheduled events."""
-        said = {"type": "RedeployScheduled", "status": status, "reason": "RedeployScheduled", "message": message}
-        stack.cluster().patch(Node.Status, name, {"status": {"conditions": [said]}})
+    def told() -> list[str]:
+        watch.once(time.time())
+        return _said(stack, "Job", "training", heeded)
 
     assert not is_kept()
-    says("True", "Redeploy at 12:00")
-    eventually(is_kept, seconds=30)
-    says("True", "Redeploy at 18:00")
-    assert is_kept(), "postponed"
-    says("False", "no event")
+    _training(stack, name)
+    eventually(lambda: _runs_on(stack) == [name], seconds=60)
+    with stack.broken("maintenance", node=name, event="Reboot", minutes=600):
+        eventually(is_kept, seconds=30)
+        (first,) = eventually(told, seconds=30)
+        assert re.search(rf"node {name} \(.*Reboot Scheduled: \w+, .* GMT.*pod training-\w+ runs", first), first
+        assert "Evicted 30 minutes before that time, or as soon as disruption budgets permit" in first
+        assert _runs_on(stack) == [name], "its budget keeps it"
+        said = _said(stack, "Node", name, heeded)
+        assert len(said) == 1
+    with stack.broken("maintenance", node=name, event="Reboot", minutes=1200):
+        eventually(lambda: len(told()) == 2, seconds=30)
+        assert is_kept(), "postponed"
+        stack.cluster().delete(PodDisruptionBudget, "training", namespace="default")
+        eventually(lambda: is_kept() and _runs_on(stack) not in ([], [name]), seconds=60)
+    boot = next(each["status"]["nodeInfo"]["bootID"] for each in stack.nodes() if each["metadata"]["name"] == name)
     eventually(lambda: not is_kept(), seconds=300)
-    said = [event for event in stack.cluster().list(Event, namespace="default") if event.involvedObject.name == name]
-    (announced,) = [str(event.message) for event in said if event.reason == WATCH_EVENT_REASONS[2]]
-    assert "RedeployScheduled: Redeploy at 12:00" in announced
-    (admitted,) = [str(event.message) for event in said if event.reason == WATCH_EVENT_REASONS[1]]
-    assert admitted.startswith("announced maintenance of it is over, or was cancelled, and the node was measured: ")
+    (after,) = [each for each in stack.nodes() if each["metadata"]["name"] == name]
+    assert after["status"]["nodeInfo"]["bootID"] == boot, "it was cancelled"
+    assert [each["reason"] for each in after["status"]["conditions"] if each["type"] == "VMEventScheduled"] == [
+        "NoVMEventScheduled"
+    ]
+    assert _said(stack, "Node", name, admitted)[-1].startswith(
+        "announced maintenance of it is over, or was cancelled, and the node was measured: "
+    )
+    stack.cluster().delete(Job, "training", namespace="default", cascade=CascadeType.FOREGROUND)
+
+
+def test_a_node_that_azure_reboots_as_it_has_announced_is_measured_before_pods_come(
+    stack: Stack, brought_up: Outcome, tmp_path: Path
+) -> None:
+    _, admitted, _ = WATCH_EVENT_REASONS
+    watch, node = watch_of(stack, tmp_path), stack.nodes(agentpool="own")[1]
+    name, boot = node["metadata"]["name"], node["status"]["nodeInfo"]["bootID"]
+
+    def is_kept() -> bool:
+        watch.once(time.time())
+        return _is_kept(stack, name)
+
+    def has_restarted() -> bool:
+        (now,) = [each for each in stack.nodes() if each["metadata"]["name"] == name]
+        return bool(now["status"]["nodeInfo"]["bootID"] != boot)
+
+    assert not is_kept()
+    with stack.broken("maintenance", node=name, event="Reboot", minutes=10):
+        eventually(is_kept, seconds=30)
+        eventually(lambda: is_kept() and has_restarted(), seconds=120)
+        eventually(lambda: not is_kept(), seconds=400)
+    assert "it restarted, and the node was measured: light check on " in _said(stack, "Node", name, admitted)[-1]
 
 
 @pytest.fixture(scope="module")

@@ -24,6 +24,7 @@ LISTED = {
     "patches of Kubernetes that are offered": "patches of Kubernetes",
     "HCAs of HC and HBv2": "HCAs of HC and HBv2",
     "what keeps pods off a node until it is measured": "prefix of startup taints",
+    "what these conditions say": "announces a reboot in the words of a preemption",
     "CPUs of a NUMA node": "CPUs of a NUMA node",
     "a tool on another NUMA node than its HCA's": "another NUMA node than its HCA's",
     "what pods with addresses in 172.16.0.0/16 meet": "172.16.0.0/16",

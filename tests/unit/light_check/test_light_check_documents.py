@@ -93,6 +93,7 @@ def test_nobody_may_patch_nodes_before_a_policy_limits_it_to_the_condition(deplo
         watch,
         f"{watch}-runs",
         f"{watch}-events",
+        f"{watch}-evictions",
     }
     for limit in ours:
         spec = limit.inputs["spec"]

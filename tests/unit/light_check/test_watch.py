@@ -24,7 +24,14 @@ from aks_infiniband.validation.payload.talk.api import ApiError
 
 from tests.some_pools import pool
 
-POOL: Any = {"name": "nd", "selector": "", "promised": {"rdma/ib": 8}, "report": "r", "runs": ["r", "r-now"]}
+POOL: Any = {
+    "name": "nd",
+    "selector": "",
+    "maintenance": "keep",
+    "promised": {"rdma/ib": 8},
+    "report": "r",
+    "runs": ["r", "r-now"],
+}
 GATED, LATE, OPEN = ({**POOL, "admission": each} for each in ("measured", "measured-or-late", "at-once"))
 
 
@@ -234,6 +241,7 @@ def watching(cluster: Cluster, each: Any = GATED) -> Watch:
         "taint": TAINT,
         "problems": [],
         "maintenance": ["FreezeScheduled"],
+        "spared": ["ns"],
     }
     given["pools"] = [each]
     return Watch(cluster, given)  # type: ignore[arg-type]

@@ -299,6 +299,11 @@ CASES: dict[str, tuple[Any, str, str]] = {
         "pools[0].admission",
         "needs aks-infiniband:lightCheck",
     ),
+    "pods that leave a node which others may come to": (
+        changed(pools=[{**pool(), "maintenance": "drain"}], lightCheck={"schedule": "17 * * * *"}),
+        "pools[0].maintenance",
+        "needs admission measured or measured-or-late",
+    ),
     "one node that is measured first": (
         changed(pools=[{**pool(), "count": 1, "admission": "measured"}], lightCheck={"schedule": "17 * * * *"}),
         "pools[0].admission",

@@ -61,6 +61,9 @@ def slower(configuration: Configuration) -> Configuration:
 STACKS: Final[Mapping[str, Configuration]] = {
     **{name: stack(name) for name in ("dev", "ipoib", "mixed", "dra", "sriov", "gb300", "mi300x", "existing")},
     "idle nodes that are checked": stack("dev", lightCheck={"schedule": "17 * * * *"}),
+    "nodes that are measured first": stack(
+        "dev", lightCheck={"schedule": "17 * * * *"}, pools=pools({"admission": "measured"})
+    ),
     "in an existing subnet": stack("dev", cluster={"network": {"nodeSubnetId": NODE_SUBNET}}),
     "with Entra ID": stack("dev", cluster={"access": {"entraId": True, "adminGroupObjectIds": [GROUP]}}),
     "GPUs by peermem": stack("dev", pools=pools({})),

@@ -15,7 +15,7 @@ STAGES: Final[tuple[Stage, ...]] = (
     "quarantine", "empty", "evidence", "restart", "redeploy", "delete", "refill", "arrive", "over",
 )  # fmt: skip
 _MOST_LINES: Final = 100
-_MOST_WORDS: Final = 600
+MOST_WORDS: Final = 600
 """Of a case's history, and characters of a line of it: what a ConfigMap holds is bounded."""
 Outcome = Literal["cured", "replaced", "still bad", "not decided", "let in"]
 Drain = Literal["wait", "evict"]
@@ -98,7 +98,7 @@ def document_of(case: Case) -> dict[str, Any]:
     """For a ConfigMap. What a case that is over needs no more, and long words, are left out."""
     if case.stage == "over":
         case = replace(case, known=[], bad=None)
-    lines = [replace(line, what=line.what[:_MOST_WORDS]) for line in case.lines[-_MOST_LINES:]]
+    lines = [replace(line, what=line.what[:MOST_WORDS]) for line in case.lines[-_MOST_LINES:]]
     return asdict(replace(case, lines=lines))
 
 

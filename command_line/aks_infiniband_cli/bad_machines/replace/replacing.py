@@ -10,7 +10,7 @@ from typing import Final
 from aks_infiniband_cli.bad_machines.evidence.collecting import collect
 from aks_infiniband_cli.bad_machines.evidence.reading_job import ask
 from aks_infiniband_cli.bad_machines.replace.azure import Azure
-from aks_infiniband_cli.bad_machines.replace.case import Case
+from aks_infiniband_cli.bad_machines.replace.case import MOST_WORDS, Case
 from aks_infiniband_cli.bad_machines.replace.decision import next_step
 from aks_infiniband_cli.bad_machines.replace.drain import evict, leaving
 from aks_infiniband_cli.bad_machines.replace.history import History, now
@@ -60,7 +60,7 @@ class Replacing:
     def _leave(self, why: str) -> None:
         """Say why no more can be done now; once, however often somebody tries."""
         last = self.case.lines[-1]
-        if (last.step, last.what) != ("Waits", why):
+        if (last.step, last.what[:MOST_WORDS]) != ("Waits", why[:MOST_WORDS]):
             self._write("Waits", why)
 
     def _look(self) -> tuple[Step, Sight, Seen] | None:

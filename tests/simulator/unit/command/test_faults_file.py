@@ -124,6 +124,7 @@ def test_the_command_tells_of_a_faults_file_that_is_not_text_without_a_traceback
 def test_every_fault_with_all_of_its_keys_is_taken() -> None:
     values = {"node": "*", "device": "mlx5_3", "gpu": 0, "place": 3, "factor": 0.5, "rateGbps": 800, "times": 2}
     values |= {"pod": "mofed-*", "answer": "denied", "message": "insmod: ERROR", "release": "25.01", "error": 802}
+    values |= {"event": "Reboot", "minutes": 15}
     values |= {"curedBy": "redeploy", "cured": ["aks-hb-12345678-vmss000000"]}
     assert values.keys() | {"fault"} == set(KEYS)
     entries = [{"fault": fault.name, **{key: values[key] for key in fault.keys[1:]}} for fault in FAULTS.values()]

@@ -112,5 +112,12 @@ def _admission(pool: PoolReading) -> Iterator[Mistake]:
         yield wrong(pool.path("admission"), admission, reason)
 
 
+def _maintenance(pool: PoolReading) -> Iterator[Mistake]:
+    """Pods leave a node only if new ones are kept off it."""
+    if pool.infiniband and pool.facts.tells_owners and not pool.facts.is_gated:
+        reason = "needs admission measured or measured-or-late, which keeps new pods off the node meanwhile; or keep"
+        yield wrong(pool.path("maintenance"), pool.facts.maintenance, reason)
+
+
 STACK = (_waits, _thresholds, _burn_in, _workspace, _namespaces, _created)
-POOL = (_idle, _admission)
+POOL = (_idle, _admission, _maintenance)

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypedDict
 from ..report.standing import Identity, Object, identity_of
 from ..say.checks import BETWEEN_MACHINES
 from ..talk.quantities import quantity
+from .maintenance import words_of
 from .state import NodeState
 
 LATE_SECONDS = 600
@@ -43,11 +44,14 @@ class Known(TypedDict):
 
 
 class Pool(TypedDict):
-    """A pool as the watch is given it. promised: how much of each resource a node offers when it is ready."""
+    """A pool as the watch is given it. maintenance: the setting for its pods (maintenance.py). promised: how much of
+    each resource a node offers when it is ready.
+    """
 
     name: str
     selector: str
     admission: str
+    maintenance: str
     promised: dict[str, int]
     report: str
     runs: list[str]
@@ -141,7 +145,7 @@ def _met(pool: Pool, node: Object, before: Mapping[str, Known] | None, signs: Si
 def _signed(last: Known, node: Object, signs: Signs, now: float, *, gate: bool) -> Known:
     """The same machine and boot, with what its conditions say now."""
     again: Known = {**last, "since": now, "usable": 0.0, "told": False}
-    announced = bool(_true_of(node, signs.maintenance))
+    announced = bool(true_of(node, signs.maintenance))
     if gate and announced and last["due"] != ANNOUNCED:
         return {**again, "due": ANNOUNCED, "gated": True, "tainted": False}
     if last["due"] == ANNOUNCED and not announced:
@@ -155,19 +159,20 @@ def _announced(one: Known, node: Object, signs: Signs, name: str) -> tuple[Known
     """A node of which Azure has announced maintenance, which an Event says once."""
     if one["told"]:
         return one, []
-    words = "; ".join(f"{said['type']}: {said.get('message') or ''}" for said in _true_of(node, signs.maintenance))
+    words = words_of(true_of(node, signs.maintenance))
     what = f"{ANNOUNCED} ({words}): no new pod comes to it, and it is measured afterwards. Move work before that time"
     return {**one, "told": True}, [Told(name, MAINTENANCE, what)]
 
 
-def _true_of(node: Object, types: Sequence[str]) -> list[Object]:
+def true_of(node: Object, types: Sequence[str]) -> list[Object]:
+    """The conditions of a node that are of these types and True."""
     conditions = (node.get("status") or {}).get("conditions") or []
     return [said for said in conditions if said.get("type") in types and said.get("status") == "True"]
 
 
 def _problem(node: Object, problems: Sequence[str], since: float) -> str:
     """The condition that began to name a fault after a moment; empty if none did."""
-    for condition in _true_of(node, problems):
+    for condition in true_of(node, problems):
         if _moment(str(condition.get("lastTransitionTime") or "")) > since:
             return f"its condition {condition['type']} is True"
     return ""

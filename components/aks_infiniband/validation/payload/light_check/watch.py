@@ -17,7 +17,8 @@ from typing import TypedDict
 from ..report.standing import RECORD, RECORD_KEY, known_in
 from ..talk.api import Api, ApiError, Object, add_api_arguments, api_of
 from ..talk.config_maps import object_in
-from .due import PACE_SECONDS, Known, Look, Pool, Signs, Told, look
+from .due import ANNOUNCED, PACE_SECONDS, Known, Look, Pool, Signs, Told, look, true_of
+from .leaving import Leaving
 from .state import EVENTS_OF_NODES, KEY, WATCH_SOURCE, NodeState, states_in, timestamp
 
 STATE_KEY = "watch.json.gz"
@@ -27,13 +28,16 @@ _NOTE_BYTES = 1024
 
 
 class Settings(TypedDict):
-    """The watch as a stack sets it. problems, maintenance: types of conditions, as Signs has them."""
+    """The watch as a stack sets it. problems, maintenance: types of conditions, as Signs has them. spared: namespaces
+    whose pods are not evicted.
+    """
 
     namespace: str
     state: str
     taint: str
     problems: list[str]
     maintenance: list[str]
+    spared: list[str]
     pools: list[Pool]
 
 
@@ -49,6 +53,7 @@ class Watch:
 
     def __init__(self, api: Api, settings: Settings) -> None:
         self.api, self.settings = api, settings
+        self._leaving = Leaving(api, settings["spared"])
 
     def once(self, now: float) -> None:
         """Look at every pool, and do what follows. Raises ApiError."""
@@ -75,6 +80,7 @@ class Watch:
         self._taints(nodes, seen)
         for event in seen.told:
             self._tell(event, nodes, now)
+        self._maintain(pool, nodes, seen, now)
         begun = before["begun"] if before else 0.0
         return {"begun": self._runs(pool, seen, begun, now), "nodes": seen.known}
 
@@ -114,6 +120,21 @@ class Watch:
             except ApiError as error:
                 if error.status not in (_NOT_FOUND, _CONFLICT):  # gone, or changed meanwhile: the next look sees it
                     raise
+
+    def _maintain(self, pool: Pool, nodes: Sequence[Object], seen: Look, now: float) -> None:
+        """Have pods leave the nodes with announced maintenance, if the taint keeps them from coming back.
+
+        What fails is tried at the next look.
+        """
+        for node in nodes:
+            name = node["metadata"]["name"]
+            one = seen.known[name]
+            if one["due"] == ANNOUNCED and one["gated"] and one["tainted"]:
+                try:
+                    said = true_of(node, self.settings["maintenance"])
+                    self._leaving.heed(name, said, pool["maintenance"], now)
+                except ApiError as error:
+                    print(f"{name}: {error}", flush=True)
 
     def _runs(self, pool: Pool, seen: Look, begun: float, now: float) -> float:
         """Have a run begin if one is due and none is under way; the CronJob for it is suspended otherwise."""

@@ -171,6 +171,32 @@ class Api:
         namespace = urllib.parse.quote(event["metadata"]["namespace"])
         self._patiently("POST", f"/api/v1/namespaces/{namespace}/events", event, sent_as=_JSON)
 
+    def create_named_event(self, event: Object) -> None:
+        """Create an Event under the name that it has. Raises ApiError, with 409 if it is there; tries once."""
+        namespace = urllib.parse.quote(event["metadata"]["namespace"])
+        self._once("POST", f"/api/v1/namespaces/{namespace}/events", event, sent_as=_JSON)
+
+    def pods_on(self, node: str) -> list[Object]:
+        """The pods of a node. Raises ApiError at the first failure: its caller polls anyhow."""
+        query = urllib.parse.urlencode({"fieldSelector": f"spec.nodeName={node}"})
+        items: list[Object] = self._once("GET", f"/api/v1/pods?{query}").get("items", [])
+        return items
+
+    def evict(self, namespace: str, name: str, uid: str) -> None:
+        """Evict a pod as disruption budgets permit. Raises ApiError: 429 if one keeps it, 409 if another pod has the
+        name; tries once.
+        """
+        only = {"preconditions": {"uid": uid}}
+        own = {"name": name, "namespace": namespace}
+        body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": own, "deleteOptions": only}
+        path = f"/api/v1/namespaces/{urllib.parse.quote(namespace)}/pods/{urllib.parse.quote(name)}/eviction"
+        self._once("POST", path, body, sent_as=_JSON)
+
+    def namespaced(self, version: str, plural: str, namespace: str, name: str) -> Object:
+        """An object of a group, such as batch/v1. Raises ApiError at the first failure."""
+        at = f"/apis/{version}/namespaces/{urllib.parse.quote(namespace)}/{plural}"
+        return self._once("GET", f"{at}/{urllib.parse.quote(name)}")
+
     def _patiently(self, method: str, path: str, body: Object | None = None, **forms: str) -> Object:
         """forms: those of _once."""
         for attempt in range(1, self._attempts):
