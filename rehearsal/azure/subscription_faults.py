@@ -57,7 +57,7 @@ class Fault(BaseModel):
     code: the error; type: the resource's type without its namespace; name: which resources, with * and ?; operations:
     which requests; first: how many it meets, 0 for all; side_by_side: only a request that comes while another one on a
     resource of the type and in the same cluster is under way, and that one lasts until then, a minute at most;
-    late: machines that Azure cannot place are missed only when the others have joined, instead of after a minute.
+    late: AllocationFailed and its kin only when the other machines have joined, instead of after a minute.
     A machine of a pool is a VirtualMachine by its node's name, and is met by its restart or redeploy; Hang is accepted
     and never ends.
     """

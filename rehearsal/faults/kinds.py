@@ -10,7 +10,7 @@ RELEASES: "Final" = ("4.5", "25.01")
 CURES: "Final" = ("restart", "redeploy")
 """What Azure may do to a machine, the lesser first: a redeployment restarts it too."""
 EVENTS: "Final" = ("Freeze", "Reboot", "Redeploy")
-"""Of Azure's scheduled events, those that leave the machine to the pool."""
+"""Scheduled events of Azure that leave the machine to the pool."""
 KEYS: "Final[Mapping[str, str]]" = {
     "fault": "the name of a fault",
     "node": "a pattern of node names",
@@ -162,10 +162,10 @@ _ALL: "Final" = (
         "a reboot did not help, and AKS's auto-repair reimages the machine too: images, and what somebody changed on "
         "its disk, are gone as well",
     ),
-    # Nothing is broken: Azure announces it. Who takes the entry away cancels it.
+    # Nothing is broken: Azure announces it. Without the entry it is cancelled.
     MachineFault(
         "maintenance",
-        "Azure announces the `event`, which the node's conditions say, and carries it out 15 minutes later, or `minutes`",
+        "Azure announces the `event`, which the node's conditions say; it happens 15 minutes later, or `minutes`",
         requires=("event",),
         allows=("minutes",),
     ),

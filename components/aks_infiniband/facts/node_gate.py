@@ -16,13 +16,13 @@ from typing import Final, Literal
 
 Admission = Literal["at-once", "measured", "measured-or-late"]
 """When pods may come to a node that joined or restarted."""
-Maintenance = Literal["keep", "tell", "drain", "drain-freeze"]
-"""What happens to the pods of a node for which Azure has announced maintenance."""
+Maintenance = Literal["keep", "announce", "drain", "drain-freeze"]
+"""Treatment of the pods of a node for which Azure has announced maintenance."""
 DRAINING: Final = ("drain", "drain-freeze")
-"""Those by which pods are evicted. AKS's node auto-drain does that by itself before a redeployment or a preemption,
-before the end of a machine if its scale set announces it, and before a freeze only for pods with a label (a preview);
-before a reboot it does nothing (learn.microsoft.com, azure/aks/node-auto-drain and node-auto-drain-evict-on-freeze, read
-2026-11-28)."""
+"""The values by which pods are evicted. AKS's node auto-drain does that by itself before a redeployment or a
+preemption, before the end of a machine if its scale set announces it, and before a freeze only for pods with a label (a
+preview); before a reboot it does nothing (learn.microsoft.com, azure/aks/node-auto-drain and
+azure/aks/node-auto-drain-evict-on-freeze, read 2026-11-28)."""
 NOT_MEASURED: Final = "startup-taint.cluster-autoscaler.kubernetes.io/infiniband-not-measured"
 """Key of the taint. Kubernetes' cluster autoscaler takes a node with a taint of this prefix for one in its start: it
 waits for the node, and does not expect the taint of new nodes (kubernetes/autoscaler 1.29.0, release notes and FAQ,

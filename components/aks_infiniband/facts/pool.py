@@ -107,11 +107,11 @@ class PoolProperties(AnyPool):
     Both need lightCheck, and are not for mode driver-only. A change changes the tolerations of the
     operators' pods."""
     maintenance: Maintenance = "keep"
-    """What happens to the pods of a node for which Azure has announced maintenance. keep: they stay, and only the node
-    has an Event. tell: the Job, JobSet, MPIJob or other owner of each pod has an Event too. drain: in addition pods are
-    evicted before a reboot, a redeployment, a preemption or the end of the machine, as disruption budgets permit. Pods of
-    DaemonSets, and those that no controller would create again, stay. drain-freeze: the same, before a freeze of seconds
-    too. All but keep need another admission than at-once."""
+    """Treatment of the pods of a node for which Azure has announced maintenance. keep: they stay, and only the node has
+    an Event. announce: the Job, JobSet, MPIJob or other owner of each pod has an Event too. drain: in addition pods are
+    evicted before a reboot, a redeployment, a preemption or the end of the machine, as disruption budgets permit. Pods
+    of DaemonSets, and those that no controller would create again, stay. drain-freeze: the same, before a freeze of
+    seconds too. Every value except keep needs another admission than at-once."""
     node_selector: rules.Labels = follows(lambda pool: agent_pool_label(pool.name))
     """In an existing cluster: labels that the pool's nodes, and no others, carry. Default: AKS's own label of an agent
     pool."""
@@ -186,8 +186,8 @@ class Pool(PoolProperties):
         return self.admission != "at-once"
 
     @property
-    def tells_owners(self) -> bool:
-        """True if the owners of its pods hear of announced maintenance."""
+    def announces_maintenance(self) -> bool:
+        """True if the owners of its pods have Events about announced maintenance."""
         return self.maintenance != "keep"
 
     @property

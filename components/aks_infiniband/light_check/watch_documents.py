@@ -16,9 +16,8 @@ from aks_infiniband.resources.metadata import OPERATOR_NAMESPACES, labels
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.job_parts import API_ARGUMENTS, container, node_selector_text
 from aks_infiniband.validation.kept import MACHINES
-from aks_infiniband.validation.payload.light_check.due import MAINTENANCE
 from aks_infiniband.validation.program import LIGHT_CHECK, PACKAGE, PAYLOAD_MOUNT, PYTHON_ENVIRONMENT
-from aks_infiniband.validation.reports import EVENTS_OF_NODES, WATCH_EVENT_REASONS, WATCH_SOURCE
+from aks_infiniband.validation.reports import EVENTS_OF_NODES, HEEDED, WATCH_EVENT_REASONS, WATCH_SOURCE
 
 NAME: Final = f"{CHECK}-watch"
 """Name of the account, of the Deployment, and of the ConfigMap with its notes."""
@@ -97,7 +96,7 @@ def rules(pools: Sequence[Pool], namespace: str) -> dict[str | None, list[Any]]:
     now = [now_name(pool) for pool in pools]
     nodes = ("get", "list", *(("patch",) if any(pool.is_gated for pool in pools) else ()))
     owners = [rule("", "pods", "list"), rule("batch", "jobs", "get"), rule("apps", "replicasets", "get")]
-    told = [*owners, rule("", "events", "create")] if any(pool.tells_owners for pool in pools) else []
+    told = [*owners, rule("", "events", "create")] if any(pool.announces_maintenance for pool in pools) else []
     evicted = [rule("", "pods/eviction", "create")] if any(pool.drains for pool in pools) else []
     found = {
         None: [rule("", "nodes", *nodes), *told, *evicted],
@@ -136,8 +135,8 @@ def policies(namespace: str) -> dict[str, dict[str, Any]]:
     }
     about, source = "object.involvedObject", "object.?source"
     event = {
-        f"may report Events about nodes, and {MAINTENANCE} about others": (
-            f"{about}.?kind.orValue('') == 'Node' || object.?reason.orValue('') == '{MAINTENANCE}'"
+        f"may report Events about nodes, and {HEEDED} about others": (
+            f"{about}.?kind.orValue('') == 'Node' || object.?reason.orValue('') == '{HEEDED}'"
         ),
         f"names {WATCH_SOURCE} as the source of its Events": f"{source}.?component.orValue('') == '{WATCH_SOURCE}'",
         f"has the reasons {' and '.join(WATCH_EVENT_REASONS)} alone": (
@@ -149,8 +148,9 @@ def policies(namespace: str) -> dict[str, dict[str, Any]]:
         found = {"apiGroups": [group], "apiVersions": ["v1"], "operations": [operation]}
         return {**found, "resources": list(resources)}
 
+    system = f"request.namespace in {spared(namespace)}"
     eviction = {
-        "may not evict pods of Kubernetes, the operators and this program": f"!(request.namespace in {spared(namespace)})",
+        "may not evict pods of Kubernetes, the operators and this program": f"!({system})",
         "may not evict a pod without a check of its uid": "object.?deleteOptions.?preconditions.?uid.hasValue()",
     }
     return {

@@ -53,10 +53,10 @@ class Admission(StrEnum):
 
 
 class Maintenance(StrEnum):
-    """What happens to the pods of a node for which Azure has announced maintenance."""
+    """Treatment of the pods of a node for which Azure has announced maintenance."""
 
     KEEP = "keep"
-    TELL = "tell"
+    ANNOUNCE = "announce"
     DRAIN = "drain"
     DRAIN_FREEZE = "drain-freeze"
 

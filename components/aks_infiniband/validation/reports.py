@@ -28,6 +28,8 @@ __all__ = [
     "worst_values",
 ]  # fmt: skip
 
+HEEDED: Final = MAINTENANCE
+"""Reason of the watch's Events about announced maintenance."""
 WATCH_EVENT_REASONS: Final = (HELD, ADMITTED, MAINTENANCE)
 """Reasons of the watch's Events."""
 _KEEPER: Final = "pulumi:index:Stash"

@@ -55,7 +55,7 @@ def _mistakes(rule: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "The severity is not between 0 and 4", "severity"
     for key, value in (("for", rule.get("for")), *(rule.get("resolveConfiguration") or {}).items()):
         if key in ("for", "timeToResolve") and value is not None and _seconds(value) < 0:
-            yield f"{value} is no duration of ISO 8601", key
+            yield f"{value} is not a duration of ISO 8601", key
 
 
 def _seconds(duration: str) -> int:

@@ -1,8 +1,8 @@
 """Maintenance that Azure announces: a node says so as AKS's node problem detector does, until it is over or cancelled.
 
 The conditions, and the words of their messages, are recorded (maksim-paskal/aks-node-termination-handler, issue 98,
-2025-02-26; Azure/AKS issue 2062; a node without an event: tests/field_recordings/nodes.yaml). AKS's node auto-drain cordons
-and drains a node before a redeployment, and does nothing before a reboot or a freeze (learn.microsoft.com,
+2025-02-26; Azure/AKS issue 2062; a node without an event: tests/field_recordings/nodes.yaml). AKS's node auto-drain
+cordons and drains a node before a redeployment, and does nothing before a reboot or a freeze (learn.microsoft.com,
 azure/aks/node-auto-drain, read 2026-11-28). That it takes its cordon back afterwards is assumed.
 """
 
@@ -15,7 +15,6 @@ from email.utils import formatdate
 from pathlib import Path
 from typing import Any, Final
 
-from aks_infiniband.facts.managed import AUTO_DRAIN
 from lightkube import ApiError
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import Node, Pod
@@ -31,13 +30,15 @@ from rehearsal.watch.requests import insist
 
 log = logging.getLogger(__name__)
 
+AUTO_DRAIN: Final = "remediator.kubernetes.azure.com/unschedulable"
+"""Taint of AKS's node auto-drain."""
 FAULT: Final = "maintenance"
 MINUTES: Final = 15
 """Between the announcement and the event, if the fault does not say: what Azure promises at least for a freeze or a
 reboot (Azure, "Scheduled Events for Linux VMs")."""
 _SHARED: Final = "VMEventScheduled"
 _ACTIONS: Final = {"Reboot": "restart", "Redeploy": "redeploy"}
-"""What happens to the machine; nothing that its pods notice in a freeze."""
+"""Actions on the machine, by event. A freeze does nothing that its pods notice."""
 _LOOK_SECONDS: Final = 0.5
 
 

@@ -115,9 +115,9 @@ class Repairs:
     async def start_anew(
         self, node: str, action: str, *, new_disk: bool = False, noted: dict[str, Any] | None = None
     ) -> None:
-        """Restart a machine, or have it redeployed: it has no other name; what was wrong with the host is left.
+        """Restart a machine, or have it redeployed under its name, without the faults of the host.
 
-        noted: what is changed of the Node object beside its status.
+        noted: changes of the Node object, in addition to its status.
         """
         self._silence(node)
         self.switch(node, False)

@@ -1,4 +1,4 @@
-"""A pool of four: the same machine is bad again, two are bad at once, and Azure has no quota for another one.
+"""A pool of four: the same machine is bad again, two are bad at once, and the quota is used up.
 
 The tests follow one another. Azure, nodes and tools are simulated; the commands and the API server are real.
 """

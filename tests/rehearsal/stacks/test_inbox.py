@@ -237,7 +237,11 @@ def test_a_restarted_node_gets_no_work_until_it_was_measured_with_another_one(
 
 def _training(stack: Stack, node: str) -> None:
     """A Job with a pod on a node, and a disruption budget that keeps the pod."""
-    main = {"name": "rank", "image": "training:1", "command": ["python3", "-c", "import time; time.sleep(900)"]}
+    main: dict[str, Any] = {
+        "name": "rank",
+        "image": "training:1",
+        "command": ["python3", "-c", "import time; time.sleep(900)"],
+    }
     main["resources"] = {"limits": {"rdma/shared_ib": "1"}}
     wanted = {"labelSelector": {"matchLabels": RUNS}, "topologyKey": "kubernetes.io/hostname"}
     prefers = {"weight": 1, "preference": {"matchFields": [
@@ -293,7 +297,7 @@ def test_before_announced_maintenance_pods_leave_as_their_budget_permits_and_a_c
     with stack.broken("maintenance", node=name, event="Reboot", minutes=600):
         eventually(is_kept, seconds=30)
         (first,) = eventually(told, seconds=30)
-        assert re.search(rf"node {name} \(.*Reboot Scheduled: \w+, .* GMT.*pod training-\w+ runs", first), first
+        assert re.search(rf"node {name} \(.*Reboot Scheduled: \w+, .* GMT.*affects pod training-\w+", first), first
         assert "Evicted 30 minutes before that time, or as soon as disruption budgets permit" in first
         assert _runs_on(stack) == [name], "its budget keeps it"
         said = _said(stack, "Node", name, heeded)

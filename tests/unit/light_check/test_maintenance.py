@@ -1,4 +1,4 @@
-"""What announced maintenance means for the pods of a node: who is told, who is evicted, and who stays."""
+"""The pods of a node with announced maintenance: Events about their owners, evictions, and pods that stay."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -7,11 +7,11 @@ import pytest
 from aks_infiniband.light_check.watch_documents import policies, rules, spared
 from aks_infiniband.validation.payload.light_check.leaving import Leaving
 from aks_infiniband.validation.payload.light_check.maintenance import (
+    ANNOUNCE,
     DRAIN,
     DRAIN_FREEZE,
     KEEP,
     LEAD_SECONDS,
-    TELL,
     drains,
     events_in,
     is_near,
@@ -44,7 +44,7 @@ def test_the_event_is_read_from_the_type_of_a_condition_or_from_the_message_of_t
     ("setting", "event", "drained"),
     [
         (KEEP, "Reboot", False),
-        (TELL, "Reboot", False),
+        (ANNOUNCE, "Reboot", False),
         (DRAIN, "Reboot", True),
         (DRAIN, "Redeploy", True),
         (DRAIN, "Preempt", True),
@@ -141,24 +141,24 @@ def test_the_workload_that_owns_the_pods_is_told_once_with_the_node_the_pods_and
     web = pod("web-7-x", owned("ReplicaSet", "web-7", "apps/v1"))
     plain = pod("one-x", owned("Job", "one"))
     cluster = Cluster(*RANKS, mpi, web, plain, pod("by-hand"), parents={**PARENTS, "one": []})
-    heeded(heeded(cluster, TELL), TELL, now=NEAR + 15)
+    heeded(heeded(cluster, ANNOUNCE), ANNOUNCE, now=NEAR + 15)
     owners = [("JobSet", "train"), ("MPIJob", "mpi"), ("Deployment", "web"), ("Job", "one"), ("Pod", "by-hand")]
     assert cluster.told == owners
     first = next(iter(cluster.events.values()))
     assert (first["reason"], first["involvedObject"]["uid"]) == ("InfiniBandMaintenance", "uid-train")
     assert first["metadata"]["namespace"] == first["involvedObject"]["namespace"] == "team"
-    for part in ("node a", "Reboot Scheduled: Wed, 26 Feb 2025 10:13:13 GMT", "pods r-0, r-1 run", "Move the work"):
+    for part in ("node a", "Reboot Scheduled: Wed, 26 Feb 2025 10:13:13 GMT", "affects pods r-0, r-1", "Move the work"):
         assert part in first["message"]
     assert cluster.evicted == []
 
 
 def test_a_job_that_is_gone_is_told_itself() -> None:
-    assert heeded(Cluster(RANKS[0]), TELL).told == [("Job", "train-0")]
+    assert heeded(Cluster(RANKS[0]), ANNOUNCE).told == [("Job", "train-0")]
 
 
 def test_a_time_that_moves_is_told_anew() -> None:
-    cluster = heeded(Cluster(*RANKS), TELL)
-    heeded(cluster, TELL, words=" moved")
+    cluster = heeded(Cluster(*RANKS), ANNOUNCE)
+    heeded(cluster, ANNOUNCE, words=" moved")
     assert len(cluster.events) == 2
 
 
@@ -192,7 +192,7 @@ def test_a_freeze_evicts_no_pod_without_the_setting_for_it() -> None:
     ("maintenance", "resources"),
     [
         ("keep", {"nodes"}),
-        ("tell", {"nodes", "pods", "jobs", "replicasets", "events"}),
+        ("announce", {"nodes", "pods", "jobs", "replicasets", "events"}),
         ("drain", {"nodes", "pods", "jobs", "replicasets", "events", "pods/eviction"}),
     ],
 )

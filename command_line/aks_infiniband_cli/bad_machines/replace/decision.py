@@ -198,7 +198,9 @@ def _refilled(case: Case, seen: Seen) -> Step:
 
 
 def _short(case: Case, seen: Seen) -> str:
-    """Why the pool has no other machine. The cause comes before Azure's words, which may be longer than a line holds."""
+    """The words for a pool that got too few machines: first the cause, because Azure's words may be longer than a line
+    of the history.
+    """
     has = f"pool {case.pool} has {case.count - 1} of {case.count} machines"
     if not seen.failure:
         return f"{has}: no other machine has come in {seen.minutes:.0f} minutes"

@@ -16,7 +16,7 @@ from aks_infiniband.validation.reports import EVENTS_OF_NODES
 from lightkube import Client
 from lightkube.resources.core_v1 import Event
 
-from aks_infiniband_cli.bad_machines.replace.case import Case, Line, case_of, document_of
+from aks_infiniband_cli.bad_machines.replace.case import MOST_WORDS, Case, Line, case_of, document_of
 from aks_infiniband_cli.console import CommandError, note
 from aks_infiniband_cli.validate.keeping import Keeping
 from aks_infiniband_cli.validate.records import keep_decision
@@ -131,7 +131,7 @@ class History:
 
         about: the node; else the one that the case is about.
         """
-        lines = [Line(at=now(), step=step, what=what)] if step else []
+        lines = [Line(at=now(), step=step, what=what[:MOST_WORDS])] if step else []
 
         def changed(cases: Sequence[Case]) -> list[Case]:
             own = self._own(cases, case)

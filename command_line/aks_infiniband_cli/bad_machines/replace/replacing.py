@@ -60,7 +60,7 @@ class Replacing:
     def _leave(self, why: str) -> None:
         """Say why no more can be done now; once, however often somebody tries."""
         last = self.case.lines[-1]
-        if (last.step, last.what[:MOST_WORDS]) != ("Waits", why[:MOST_WORDS]):
+        if (last.step, last.what) != ("Waits", why[:MOST_WORDS]):
             self._write("Waits", why)
 
     def _look(self) -> tuple[Step, Sight, Seen] | None:

@@ -56,7 +56,7 @@ def _waits(case: Any, pool: str) -> bool:
 
 def _given_up(case: Mapping[str, Any], about: str, what: str) -> Finding:
     node, lines = case["node"], [line.get("what") for line in case.get("lines") or () if isinstance(line, dict)]
-    cause = f"replace has given up {node} and has no other machine yet" + (f": {lines[-1]}" if lines else "")
+    cause = f"replace has given up {node} and waits for another machine" + (f": {lines[-1]}" if lines else "")
     command = f"aks-infiniband replace {node}"
     fix = "once Azure has a machine for the pool, run the command again: it continues"
     return Finding(symptom="pool-short", about=about, what=what, cause=cause, fix=fix, command=command)

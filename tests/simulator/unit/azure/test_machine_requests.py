@@ -143,7 +143,7 @@ def test_a_pool_that_cannot_be_filled_again_says_so_in_azures_words(
 def test_azures_clients_do_not_send_a_refused_request_again(
     make_azure: MakeAzure, serve: Callable[[Azure], Clients]
 ) -> None:
-    """They do if the answer has a Retry-After: then a request that is refused once would succeed."""
+    """An answer with Retry-After has them repeat it: then a request that is refused once would succeed."""
     fault = Fault.model_validate({"code": "QuotaExceeded", "operations": ["update"], "first": 1})
     azure = make_azure(faults=(fault,))
     (_, aks), held = serve(azure), pool_of(azure)

@@ -172,5 +172,5 @@ def test_a_pool_that_replace_could_not_fill_again_is_told_with_its_case_and_the_
         snapshot.view.config_maps.append(history)
         [found] = examine(snapshot)
         assert (found.command == "aks-infiniband replace aks-gone") is is_told
-        assert ("no other machine yet: no quota: QuotaExceeded" in found.cause) is is_told
+        assert ("waits for another machine: no quota: QuotaExceeded" in found.cause) is is_told
         snapshot.view.config_maps.pop()

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 from aks_infiniband.validation.kept import MACHINES, REPLACED
 from aks_infiniband.validation.machines import record_in
-from aks_infiniband_cli.bad_machines.replace.case import Case, Line
+from aks_infiniband_cli.bad_machines.replace.case import MOST_WORDS, Case, Line
 from aks_infiniband_cli.bad_machines.replace.history import History, read_in, tell_once
 from aks_infiniband_cli.console import CommandError
 from lightkube import ApiError, Client
@@ -189,3 +189,14 @@ def test_the_history_is_bounded_in_bytes_and_keeps_what_is_open() -> None:
     kept = history.cases()
     assert [kept[0].id, kept[-2].id, kept[-1].id] == ["open", "39", "new"]
     assert not any(case.known or case.bad for case in kept)
+
+
+def test_a_line_that_is_too_long_is_the_same_in_the_command_and_in_the_cluster() -> None:
+    """The next command compares what it would say with what was said."""
+    cluster = Cluster()
+    history = History(cast("Client", cluster), "ns")
+    case = Case(id="i", node="a", pool="hb", resource="/x", agent_pool="hb", begun="2026-11-25T10:00:00+00:00", why="w")
+    history.take_over(case)
+    history.write(case, "Waits", "no quota " * 200)
+    assert len(case.lines[-1].what) == MOST_WORDS
+    assert history.cases()[-1].lines[-1] == case.lines[-1]

@@ -114,7 +114,7 @@ def _admission(pool: PoolReading) -> Iterator[Mistake]:
 
 def _maintenance(pool: PoolReading) -> Iterator[Mistake]:
     """Pods leave a node only if new ones are kept off it."""
-    if pool.infiniband and pool.facts.tells_owners and not pool.facts.is_gated:
+    if pool.infiniband and pool.facts.announces_maintenance and not pool.facts.is_gated:
         reason = "needs admission measured or measured-or-late, which keeps new pods off the node meanwhile; or keep"
         yield wrong(pool.path("maintenance"), pool.facts.maintenance, reason)
 

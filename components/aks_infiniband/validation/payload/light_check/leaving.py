@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from ..talk.api import Api, ApiError, Object
+from ..report.standing import Object
+from ..talk.api import Api, ApiError
 from .due import MAINTENANCE
 from .maintenance import (
     KEEP,
@@ -28,13 +29,13 @@ _NOTE_BYTES = 1024
 
 
 class Leaving:
-    """What is done about the pods of nodes. spared: namespaces whose pods are left alone."""
+    """The watch's work on the pods of nodes. spared: namespaces whose pods are left alone."""
 
     def __init__(self, api: Api, spared: Collection[str]) -> None:
         self._api, self._spared = api, spared
 
     def heed(self, node: str, conditions: Sequence[Object], setting: str, now: float) -> None:
-        """Tell the owners of the pods of a node about maintenance, each once, and evict what may be. Raises ApiError.
+        """Report maintenance to the owners of the pods of a node, each once, and evict what may be. Raises ApiError.
 
         conditions: that announce it.
         """

@@ -1,4 +1,4 @@
-"""What announced maintenance means for the pods of a node: pure functions of its conditions and its pods.
+"""The pods of a node with announced maintenance: pure functions of its conditions and its pods.
 
 The conditions are those of AKS's node problem detector. The type of one of them, or the first word of its message,
 names the event: "Reboot Scheduled: Wed, 26 Feb 2025 10:13:13 GMT. DurationInSeconds: -1. …"
@@ -13,10 +13,10 @@ from collections.abc import Collection, Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
-from ..talk.api import Object
+from ..report.standing import Object
 
-KEEP, TELL, DRAIN, DRAIN_FREEZE = "keep", "tell", "drain", "drain-freeze"
-"""The setting: pods stay; their owners are told; pods are evicted before all but a freeze; before a freeze too."""
+KEEP, ANNOUNCE, DRAIN, DRAIN_FREEZE = "keep", "announce", "drain", "drain-freeze"
+"""The setting: pods stay; their owners have Events; pods are evicted, but not before a freeze; before it too."""
 FREEZE = "Freeze"
 EVENTS = (FREEZE, "Reboot", "Redeploy", "Preempt", "Terminate")
 """Azure's scheduled events (Azure, "Scheduled Events for Linux VMs")."""
@@ -48,8 +48,15 @@ def events_in(conditions: Sequence[Object]) -> set[str]:
 
 def moment_of(conditions: Sequence[Object]) -> float:
     """The earliest announced time, in seconds since 1970; 0 if none is named, as when the event has begun."""
-    found = (_TIME.search(str(one.get("message") or "")) for one in conditions)
-    return min((parsedate_to_datetime(each[1]).timestamp() for each in found if each), default=0.0)
+    return min(filter(None, (_moment(str(one.get("message") or "")) for one in conditions)), default=0.0)
+
+
+def _moment(message: str) -> float:
+    found = _TIME.search(message)
+    try:
+        return parsedate_to_datetime(found[1]).timestamp() if found else 0.0
+    except ValueError:  # such as a 31st of February
+        return 0.0
 
 
 def words_of(conditions: Sequence[Object]) -> str:
@@ -105,12 +112,12 @@ def event_name(owner: Owner, *about: str) -> str:
 
 
 def message(node: str, words: str, pods: Sequence[str], *, evicted: bool, stays: bool) -> str:
-    """What the owner of pods is told. evicted: they are; stays: no controller would create the pod again."""
-    on = f"Azure has announced maintenance of node {node} ({words}), where {_some(pods)} run{'s' * (len(pods) == 1)}"
+    """The words of an Event. evicted: the pods are; stays: no controller would create the pod again."""
+    on = f"Azure has announced maintenance of node {node} ({words}), which affects {_some(pods)}"
     if not evicted:
         return f"{on}. Move the work before that time"
     if stays:
-        return f"{on}. It is not evicted, because no controller would create it again: move it before that time"
+        return f"{on}, not evicted, because no controller would create it again: move it before that time"
     return f"{on}. Evicted {LEAD_SECONDS // 60} minutes before that time, or as soon as disruption budgets permit"
 
 

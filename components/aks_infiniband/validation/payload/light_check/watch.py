@@ -122,9 +122,8 @@ class Watch:
                     raise
 
     def _maintain(self, pool: Pool, nodes: Sequence[Object], seen: Look, now: float) -> None:
-        """Have pods leave the nodes with announced maintenance, if the taint keeps them from coming back.
-
-        What fails is tried at the next look.
+        """Have pods leave the nodes with announced maintenance, if the taint keeps them from coming back. The next look
+        tries again after an error.
         """
         for node in nodes:
             name = node["metadata"]["name"]
