@@ -6,7 +6,7 @@ import os
 import runpy
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +22,7 @@ from pulumi.runtime.config import set_all_config
 from pulumi.runtime.settings import SETTINGS, set_root_resource
 from pulumi.runtime.sync_await import _sync_await
 
-from declared.pulumi_mocks import AzureAndKubernetes
+from declared.pulumi_mocks import AzureAndKubernetes, opened
 
 KUBECONFIG = """\
 apiVersion: v1
@@ -117,20 +117,33 @@ def run(folder: Path, stack_name: str) -> Requests:
     configuration = yaml.safe_load((folder / f"Pulumi.{stack_name}.yaml").read_text())["config"]
     requests = Requests(project, stack_name)
     with _surroundings(folder):
-        # The command line hands objects over as JSON text.
-        set_all_config({key: _text(value) for key, value in configuration.items()}, [])
-        SETTINGS.rpc_manager.clear()
-        SETTINGS.outputs.clear()
-        answers = _Monitor(requests, _feature_of(configuration))
-        pulumi.runtime.set_mocks(answers.mocks, project, stack_name, preview=False, monitor=answers)
-        # set_mocks has made and closed a stack; the program's outputs need one that is open.
-        set_root_resource(None)  # type: ignore[arg-type]  # as before a program
-
-        async def program() -> None:
-            runpy.run_path(str(folder), run_name="__main__")
-
-        asyncio.get_event_loop().run_until_complete(stack.run_in_stack(program))
+        _run(requests, configuration, lambda: runpy.run_path(str(folder), run_name="__main__"))
     return requests
+
+
+def kubernetes_objects(program: Callable[[], None]) -> list[dict[str, Any]]:
+    """What a program declares in a cluster, as documents, in the order in which it does."""
+    requests = Requests("aks-infiniband", "none")
+    with _surroundings(Path.cwd()):
+        _run(requests, {}, program)
+    asked = requests.resources.values()
+    return [opened(each["object"]) for each in asked if str(each["type"]).startswith("kubernetes:")]
+
+
+def _run(requests: Requests, configuration: dict[str, Any], program: Callable[[], Any]) -> None:
+    # The command line hands objects over as JSON text.
+    set_all_config({key: _text(value) for key, value in configuration.items()}, [])
+    SETTINGS.rpc_manager.clear()
+    SETTINGS.outputs.clear()
+    answers = _Monitor(requests, _feature_of(configuration))
+    pulumi.runtime.set_mocks(answers.mocks, requests.project, requests.stack, preview=False, monitor=answers)
+    # set_mocks has made and closed a stack; the program's outputs need one that is open.
+    set_root_resource(None)  # type: ignore[arg-type]  # as before a program
+
+    async def whole() -> None:
+        program()
+
+    asyncio.get_event_loop().run_until_complete(stack.run_in_stack(whole))
 
 
 def _feature_of(configuration: dict[str, Any]) -> str:

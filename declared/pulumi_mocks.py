@@ -48,7 +48,7 @@ class Registration:
     @property
     def inputs(self) -> dict[str, Any]:
         """The inputs, secrets opened."""
-        return cast("dict[str, Any]", _opened(self.request.get("object", {})))
+        return cast("dict[str, Any]", opened(self.request.get("object", {})))
 
     def is_secret(self, key: str) -> bool:
         """Whether the engine is told that an input is secret."""
@@ -90,13 +90,14 @@ class Deployment:
         return found
 
 
-def _opened(value: Any) -> Any:
+def opened(value: Any) -> Any:
+    """A value as the program gave it: secrets opened, whole numbers whole."""
     if isinstance(value, dict):
         if _SECRET.items() <= value.items():
-            return _opened(value["value"])
-        return {key: _opened(item) for key, item in value.items()}
+            return opened(value["value"])
+        return {key: opened(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_opened(item) for item in value]
+        return [opened(item) for item in value]
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value
