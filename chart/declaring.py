@@ -8,6 +8,7 @@ from aks_infiniband.facts.pool import Pool
 from aks_infiniband.light_check.component import LightCheck, LightCheckArgs
 from aks_infiniband.observability.component import Observability, ObservabilityArgs
 from aks_infiniband.observability.documents import Prometheus
+from aks_infiniband.resources.metadata import DEPLOYERS, MANAGED_BY
 from aks_infiniband.resources.registry import SOURCES, Registry
 from aks_infiniband.validation.access import ValidationAccess, ValidationAccessArgs
 from aks_infiniband.validation.component import Validation, ValidationArgs
@@ -16,7 +17,6 @@ from aks_infiniband.validation.options import ValidationOptions
 from declared.program import KUBECONFIG, kubernetes_objects
 
 Part = Literal["validation", "lightCheck", "observability"]
-MANAGED_BY: Final = "app.kubernetes.io/managed-by"
 _OF_PULUMI: Final = ("pulumi.com/", "aks-infiniband/stack")
 
 
@@ -69,7 +69,7 @@ def _of_helm(node: Any) -> Any:
         return node
     kept = {key: _of_helm(value) for key, value in node.items() if not key.startswith(_OF_PULUMI)}
     if MANAGED_BY in kept:
-        kept[MANAGED_BY] = "Helm"
+        kept[MANAGED_BY] = DEPLOYERS[1]
     if kept.get("annotations") == {}:
         del kept["annotations"]
     return kept

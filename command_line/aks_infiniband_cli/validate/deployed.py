@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from aks_infiniband.facts.baselines import FIGURES
-from aks_infiniband.resources.metadata import labels
+from aks_infiniband.resources.metadata import DEPLOYERS, MANAGED_BY, labels
 from aks_infiniband.resources.quantities import quantity
 from aks_infiniband.validation.membership import Membership, membership
 from aks_infiniband.validation.reports import ACCEPTED_KEY, Accepted, Promise, Report, accepted_of, report_in
@@ -18,8 +18,8 @@ Object = Mapping[str, Any]
 Limits = Mapping[str, Mapping[str, float]]
 """By figure, the levels (warn, fail) that are given in place of the deployed ones."""
 
-LABELS: Final[dict[str, Any]] = labels("validation", "validate")
-"""Of the Jobs that stacks deploy; those of this command have another manager."""
+LABELS: Final[dict[str, Any]] = {**labels("validation", "validate"), MANAGED_BY: DEPLOYERS}
+"""Of the Jobs that stacks and releases of the chart deploy; those of this command have another manager."""
 _POOL: Final = "app.kubernetes.io/instance"
 
 

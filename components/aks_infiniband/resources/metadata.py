@@ -24,6 +24,11 @@ is made and the last that is deleted, so there it says whose the cluster is."""
 PART_OF: Final = {"app.kubernetes.io/part-of": "aks-infiniband"}
 """Label of everything that we create."""
 
+MANAGED_BY: Final = "app.kubernetes.io/managed-by"
+"""Label that says who keeps an object."""
+DEPLOYERS: Final = ("pulumi", "Helm")
+"""Who keeps validations that last: a stack, or a release of the chart."""
+
 
 def labels(name: str, component: str) -> dict[str, str]:
     """The recommended labels of Kubernetes.
@@ -35,5 +40,5 @@ def labels(name: str, component: str) -> dict[str, str]:
         "app.kubernetes.io/name": name,
         "app.kubernetes.io/component": component,
         **PART_OF,
-        "app.kubernetes.io/managed-by": "pulumi",
+        MANAGED_BY: DEPLOYERS[0],
     }

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from aks_infiniband.resources.metadata import DEPLOYERS, MANAGED_BY
 from aks_infiniband.validation.payload.look.missing import missing_nodes
 from aks_infiniband.validation.payload.report.document import Report
 from aks_infiniband.validation.payload.report.kept import report_in
@@ -64,7 +65,7 @@ def memberships(
         template = job["spec"]["template"]
         told = ((template.get("metadata") or {}).get("annotations") or {}).get(EXPECTATIONS_ANNOTATION)
         pool = (job["metadata"].get("labels") or {}).get(_POOL)
-        if told is None or pool is None or job["metadata"]["labels"].get("app.kubernetes.io/managed-by") != "pulumi":
+        if told is None or pool is None or job["metadata"]["labels"].get(MANAGED_BY) not in DEPLOYERS:
             continue
         selector = template["spec"].get("nodeSelector") or {}
         count = int(json.loads(told)["node_count"])

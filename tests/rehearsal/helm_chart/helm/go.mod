@@ -1,4 +1,4 @@
-module github.com/aks-infiniband/tests/chart/helm
+module github.com/aks-infiniband/tests/helm
 
 go 1.26.0
 

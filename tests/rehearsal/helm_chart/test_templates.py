@@ -12,7 +12,7 @@ from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import NicDriver
 
 from chart.pools import MODES
-from tests.rehearsal.chart.same import Documents, of_components, rendered
+from tests.rehearsal.helm_chart.same import Documents, of_components, rendered
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1200)]
 

@@ -65,7 +65,9 @@ def by_name(documents: Iterable[Any]) -> Documents:
 
 
 def _plain(node: Any) -> Any:
-    """Without empty lists, which an API server drops, and with texts of JSON read."""
+    """Without empty lists, which an API server drops, with texts of JSON read, and labels in one order."""
+    if isinstance(node, list) and all(isinstance(item, dict) and {*item} == {"key", "operator", "values"} for item in node):
+        return sorted(node, key=lambda item: str(item["key"]))
     if isinstance(node, dict):
         return {key: _plain(value) for key, value in node.items() if value not in ([], None)}
     if isinstance(node, list):
