@@ -30,7 +30,7 @@ quoted = '$(subst ','\'',$(1))'
 option = $(if $(2),--$(1) $(call quoted,$(2)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools rehearse rehearse-down unit test test-simulator test-all version release check fix mutants style docs site facts facts-check recordings bench lock digests sizes
+.PHONY: help setup tools rehearse rehearse-down unit test test-simulator test-all version release check fix mutants style docs site chart facts facts-check recordings bench lock digests sizes
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -86,6 +86,10 @@ docs: setup ## write anew what is generated: the settings' pages, and the rooms 
 site: setup ## make a site of all pages in build/site; what is wrong with a page is an error
 	@.ci/site
 	@echo "build/site/index.html"
+
+chart: setup ## make the Helm chart of the checks in build/chart, from what the components declare
+	@rm -rf build/chart
+	@$(BIN)/python -m chart build/chart --unpacked
 
 facts: setup ## distil what the conformance tests know of charts, definitions and machines: ORIGINALS=dir
 	@$(BIN)/python -m tests.conformance.distil $(ORIGINALS)

@@ -22,7 +22,7 @@ def pool_of(values: Mapping[str, Any]) -> FoundPool:
     """The pool that an entry of `pools` in the chart's values describes."""
     mode = values.get("mode") or DEFAULT_MODE
     resource = values.get("rdmaResource") or ACCESS[mode].resource
-    given = {
+    given: dict[str, Any] = {
         "nic_driver": values.get("nicDriver"),
         "gpu_driver": values.get("gpuDriver"),
         "taints": tuple(values.get("taints") or ()),

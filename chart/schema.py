@@ -11,18 +11,18 @@ from pages.schema import stack_file_schema
 
 _OF_POOL: Final = ("name", "vmSize", "count", "mode", "nicDriver", "gpuDriver", "taints", "nodeSelector")
 _TEXTS: Final = {
-    "rdmaResource": "The extended resource under which a device plugin offers the HCAs. Default: rdma/shared_ib in mode "
-    "rdma-shared, rdma/ib in mode sriov.",
+    "rdmaResource": "The extended resource under which a device plugin offers the HCAs. Default: rdma/shared_ib in "
+    "mode rdma-shared, rdma/ib in mode sriov.",
     "deviceClass": "In mode dra, the DeviceClass of the claims. Default: infiniband.dra.net.",
     "again": "Any text. If it changes, the pools are measured again, though nothing else has changed.",
     "pullSecret": "Name of a Secret in the release's namespace with which pods pull their images.",
     "mode": "How pods get InfiniBand. Default: rdma-shared. A pool in mode ipoib is measured as rdma-shared.",
     "count": "Number of nodes; of an autoscaled pool the smallest number.",
     "nodeSelector": "Labels that the pool's nodes, and no others, carry. Default: AKS's own label of an agent pool.",
-    "nicDriver": "In mode driver-only: doca-ofed waits for the Network Operator's driver on each node. Default: inbox for "
-    "GB200 and GB300, and doca-ofed for all other sizes.",
-    "gpuDriver": "none: the GPUs are not measured. Any other: a device plugin offers them. Default: operator for NVIDIA's "
-    "GPUs, none for AMD's and for sizes without GPUs.",
+    "nicDriver": "In mode driver-only: doca-ofed waits for the Network Operator's driver on each node. Default: inbox "
+    "for GB200 and GB300, and doca-ofed for all other sizes.",
+    "gpuDriver": "none: the GPUs are not measured. Any other: a device plugin offers them. Default: operator for "
+    "NVIDIA's GPUs, none for AMD's and for sizes without GPUs.",
 }
 """Keys that a stack file does not have, and those of which a chart, which installs nothing, says less."""
 _LOOKAHEAD: Final = re.compile(r"\(\?=")
@@ -53,7 +53,11 @@ def values_schema() -> dict[str, Any]:
             "items": _section(of_pool, ["name", "vmSize", "count"]),
         },
         "validation": _section(validation),
-        "lightCheck": {**light, "type": ["object", "null"], "description": "Left out, nothing is checked on a schedule."},
+        "lightCheck": {
+            **light,
+            "type": ["object", "null"],
+            "description": "Left out, nothing is checked on a schedule.",
+        },
         "observability": {**watched, "type": ["object", "null"], "description": "Left out, there are no monitors."},
         "registry": _section(registry),
         "global": {"type": "object", "description": "Helm's own; nothing here reads it."},

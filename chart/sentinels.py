@@ -120,17 +120,20 @@ def marked(document: Any, kind: Kind, reports: Iterable[str]) -> Any:
         return Parsed(marked(document.value, kind, reports))
     if isinstance(document, dict):
         return {key: marked(value, kind, reports) for key, value in document.items()}
-    if isinstance(document, list) and len(document) > 1 and kind.like in document:
-        return document  # the sizes of which a figure was published
     if isinstance(document, list):
-        for report in reports:
-            document = _with_one_board(document, report)
-        return [marked(item, kind, reports) for item in document]
+        return _marked_items(document, kind, reports)
     if document == kind.like:
         return SIZE
-    if kind.count == "few" or isinstance(document, bool):
-        return document
-    return {COUNT: NUMBER, str(COUNT): DIGITS}.get(document, document)
+    counts = {} if kind.count == "few" or isinstance(document, bool) else {COUNT: NUMBER, str(COUNT): DIGITS}
+    return counts.get(document, document)
+
+
+def _marked_items(items: list[Any], kind: Kind, reports: Iterable[str]) -> list[Any]:
+    if len(items) > 1 and kind.like in items:
+        return items  # the sizes of which a figure was published
+    for report in reports:
+        items = _with_one_board(items, report)
+    return [marked(item, kind, reports) for item in items]
 
 
 def _with_one_board(items: list[Any], report: str) -> list[Any]:

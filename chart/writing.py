@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
+
 from chart import sentinels
 from chart.common import ABSENT, EachPool, Fields, Items, Json, Literal, Node, Slot
 from chart.declaring import Part
@@ -180,7 +182,7 @@ def template(document: OfPools | Shared, part: Part, files: Files) -> tuple[str,
     """Path and text of a document's template."""
     kind, name, namespace = document.key
     title = re.sub(r"[^a-z0-9]+", "-", f"{kind}-{name}{'-elsewhere' if namespace == 'default' else ''}".lower())
-    title = title.replace(f"{sentinels.SYSTEM_NAMESPACE}-", "").replace(sentinels.POOL, "pool")
+    title = title.replace(f"{SYSTEM_NAMESPACE}-", "").replace(sentinels.POOL, "pool")
     writer = Writer(files, part, f"{part}-{title}")
     body = list(_of_all(writer, document) if isinstance(document, Shared) else _of_pools(writer, document))
     enabled = _ENABLED[part]

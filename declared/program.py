@@ -122,7 +122,7 @@ def run(folder: Path, stack_name: str) -> Requests:
 
 
 def kubernetes_objects(program: Callable[[], None]) -> list[dict[str, Any]]:
-    """What a program declares in a cluster, as documents, in the order in which it does."""
+    """The objects that a program declares in a cluster, as documents, in its order."""
     requests = Requests("aks-infiniband", "none")
     with _surroundings(Path.cwd()):
         _run(requests, {}, program)

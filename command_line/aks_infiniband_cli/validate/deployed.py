@@ -19,7 +19,7 @@ Limits = Mapping[str, Mapping[str, float]]
 """By figure, the levels (warn, fail) that are given in place of the deployed ones."""
 
 LABELS: Final[dict[str, Any]] = {**labels("validation", "validate"), MANAGED_BY: DEPLOYERS}
-"""Of the Jobs that stacks and releases of the chart deploy; those of this command have another manager."""
+"""Labels of the Jobs that stacks and releases of the chart deploy; those of this command have another manager."""
 _POOL: Final = "app.kubernetes.io/instance"
 
 

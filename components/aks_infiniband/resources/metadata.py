@@ -27,7 +27,7 @@ PART_OF: Final = {"app.kubernetes.io/part-of": "aks-infiniband"}
 MANAGED_BY: Final = "app.kubernetes.io/managed-by"
 """Label that says who keeps an object."""
 DEPLOYERS: Final = ("pulumi", "Helm")
-"""Who keeps validations that last: a stack, or a release of the chart."""
+"""The keepers of validations that last: a stack, or a release of the chart."""
 
 
 def labels(name: str, component: str) -> dict[str, str]:

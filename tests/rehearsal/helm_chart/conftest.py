@@ -14,7 +14,7 @@ _MODULE: Final = Path(__file__).with_name("helm")
 
 @pytest.fixture(scope="session")
 def helm() -> Path:
-    """Helm, built of its own module once a machine: a minute and a half on two cores."""
+    """Helm, built once a machine: a minute and a half on two cores."""
     try:
         return built("helm", _MODULE, {"helm": "helm.sh/helm/v4/cmd/helm"}) / "helm"
     except UnavailableError as error:

@@ -1,4 +1,4 @@
-"""What the chart installs, and what the components declare for the same pools, in one form to be compared."""
+"""The objects of the chart, and those that the components declare for the same pools, in one form."""
 
 import json
 import re
@@ -20,7 +20,7 @@ Documents = dict[tuple[str, str, str], Any]
 
 
 def rendered(helm: Path, chart: Path, values: Mapping[str, Any], folder: Path) -> Documents:
-    """What `helm template` makes of the chart."""
+    """The objects that `helm template` makes of the chart."""
     file = folder / "values.yaml"
     file.write_text(yaml.safe_dump(dict(values)))
     flags = ("--values", str(file), "--namespace", SYSTEM_NAMESPACE)
@@ -30,7 +30,7 @@ def rendered(helm: Path, chart: Path, values: Mapping[str, Any], folder: Path) -
 
 
 def of_components(values: Mapping[str, Any]) -> Documents:
-    """What the components declare."""
+    """The objects that the components declare."""
     checks = values.get("validation") or {}
     registry = values.get("registry") or {}
     images = Registry(images=registry.get("images"), pull_secret=registry.get("pullSecret"))
@@ -66,7 +66,9 @@ def by_name(documents: Iterable[Any]) -> Documents:
 
 def _plain(node: Any) -> Any:
     """Without empty lists, which an API server drops, with texts of JSON read, and labels in one order."""
-    if isinstance(node, list) and all(isinstance(item, dict) and {*item} == {"key", "operator", "values"} for item in node):
+    if isinstance(node, list) and all(
+        isinstance(item, dict) and {*item} == {"key", "operator", "values"} for item in node
+    ):
         return sorted(node, key=lambda item: str(item["key"]))
     if isinstance(node, dict):
         return {key: _plain(value) for key, value in node.items() if value not in ([], None)}

@@ -10,6 +10,7 @@ from typing import Final
 from zipfile import ZipFile
 
 import pytest
+import yaml
 
 from rehearsal.tools.paths import PROJECT
 from tests.rehearsal.library.test_installation import PACKAGING, run
@@ -19,6 +20,7 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(1200)]
 
 REPOSITORY: Final = "https://forge.example/owner/aks-infiniband"
 VERSION: Final[str] = PACKAGING["project"]["version"]
+CHART: Final = f"aks-infiniband-checks-{VERSION}.tgz"
 NAMES: Final = ("aks-infiniband", "aks-infiniband-cli", "aks-infiniband-rehearsal")
 
 
@@ -49,6 +51,7 @@ def test_every_file_is_named_by_its_checksum(dist: Path) -> None:
     assert run("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=dist).returncode == 0
     named = {line.split()[1].removeprefix("./") for line in (dist / "SHA256SUMS").read_text().splitlines()}
     assert named == {path.name for path in dist.iterdir()} - {"SHA256SUMS"}
+    assert CHART in named
     kinds = ("-py3-none-any.whl", ".tar.gz", ".cdx.json", ".licenses.csv")
     for name in NAMES:
         for kind in kinds:
@@ -66,6 +69,16 @@ def test_a_distribution_links_to_the_repository_that_released_it(dist: Path, nam
     assert links["Repository"] == REPOSITORY
     assert links["Changelog"] == f"{REPOSITORY}/blob/v{VERSION}/CHANGELOG.md"
     assert not [line for line in headers.get_all("Classifier") or [] if line.startswith("Private")]
+
+
+def test_the_chart_is_of_the_version_and_links_to_the_repository(dist: Path) -> None:
+    with tarfile.open(dist / CHART) as archive:
+        described = archive.extractfile("aks-infiniband-checks/Chart.yaml")
+        assert described
+        chart = yaml.safe_load(described.read())
+        names = archive.getnames()
+    assert (chart["version"], chart["home"], chart["sources"]) == (VERSION, REPOSITORY, [REPOSITORY])
+    assert {"aks-infiniband-checks/values.schema.json", "aks-infiniband-checks/LICENSE"} <= set(names)
 
 
 def test_the_notes_are_those_of_the_version_and_the_site_has_a_first_page(dist: Path) -> None:
