@@ -14,6 +14,7 @@ NAVIGATION: Final = {
     "Deploy a cluster": [
         "docs/init",
         "docs/existing-cluster",
+        "docs/chart",
         "docs/environments",
         "docs/preflight",
         "docs/workloads",

@@ -92,10 +92,12 @@ def test_a_release_is_published_by_a_tag_alone_after_an_approval_and_each_job_ha
     assert {name: job["permissions"] for name, job in jobs.items() if "permissions" in job} == {
         "attest": {"id-token": "write", "attestations": "write"},
         "publish": {"id-token": "write"},
+        "chart": {"packages": "write", "id-token": "write", "attestations": "write"},
         "draft": {"contents": "write"},
         "site": {"pages": "write", "id-token": "write"},
     }
     assert (jobs["attest"]["needs"], jobs["publish"]["needs"]) == (["test", "build"], "attest")
+    assert jobs["chart"]["needs"] == "publish"
     assert jobs["publish"]["environment"] == "package-index"
     assert "secrets" not in text
     (uv,) = [line.split()[0] for line in requirements(ROOT / "requirements-dev.txt") if line.startswith("uv==")]
