@@ -48,6 +48,7 @@ NAVIGATION: Final = {
         "docs/rehearse-your-program",
         "examples/own-aks/README",
         "examples/any-cluster/README",
+        "examples/terraform/README",
         "examples/plain-aks/README",
         "docs/releases",
     ],
