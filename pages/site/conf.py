@@ -52,7 +52,15 @@ NAVIGATION: Final = {
         "examples/plain-aks/README",
         "docs/releases",
     ],
-    "Look up": ["docs/settings", "docs/command-line", "docs/trust", "docs/facts", "CHANGELOG", "SECURITY"],
+    "Look up": [
+        "docs/settings",
+        "docs/command-line",
+        "docs/trust",
+        "docs/facts",
+        "docs/support",
+        "CHANGELOG",
+        "SECURITY",
+    ],
     "How it works, and why": [
         "docs/rehearsal",
         "docs/validation",
