@@ -1,6 +1,10 @@
 """Every document of the chart is what the components declare for the same pools."""
 
+import base64
+import gzip
+import json
 import subprocess
+import tarfile
 from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
@@ -86,6 +90,20 @@ def test_each_document_is_what_the_components_declare(case: str, helm: Path, arc
     assert parts(ours) == parts(theirs)
     ours = without_topologies_of_others(ours, theirs)
     assert [key for key in ours if ours[key] != theirs[key]] == []
+
+
+def test_a_release_of_many_pools_fits_the_secret_in_which_helm_keeps_it(
+    helm: Path, archive: Path, tmp_path: Path
+) -> None:
+    """A Secret holds at most a mebibyte. Helm puts the chart's files there in Base64, and all that they became."""
+    (tmp_path / "values.yaml").write_text(yaml.safe_dump({"pools": list(pools())[:60], **_NAMED}))
+    command = [str(helm), "template", "checks", str(archive), "--values", str(tmp_path / "values.yaml")]
+    manifest = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    with tarfile.open(archive) as opened:
+        members = [opened.extractfile(member) for member in opened.getmembers()]
+        files = [base64.b64encode(file.read()).decode() for file in members if file]
+    kept = gzip.compress(json.dumps({"files": files, "manifest": manifest}).encode())
+    assert len(base64.b64encode(kept)) < 1 << 20
 
 
 POOL: Final = {"name": "a", "vmSize": "Standard_HB176rs_v4", "count": 2}
