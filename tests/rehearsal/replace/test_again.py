@@ -3,6 +3,7 @@
 The tests follow one another. Azure, nodes and tools are simulated; the commands and the API server are real.
 """
 
+import base64
 import json
 import shlex
 import subprocess
@@ -10,25 +11,33 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
+from aks_infiniband.validation.payload.light_check.exporter import PREFIX, exposition, record_in, reports_in
+from aks_infiniband.validation.payload.report.standing import RECORD
+from lightkube.resources.core_v1 import ConfigMap
 
 from tests.rehearsal.conftest import RehearseOurs
 from tests.rehearsal.replace.replacing import (
     CURED_BY_ANOTHER_HOST,
     CURED_BY_RESTART,
+    GIVEN_UP,
     LIMIT_SECONDS,
     Fleet,
     fleet,
     steps,
     tell,
 )
+from tests.rehearsal.stacks.light_checks import checked
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]
 
 
 @pytest.fixture(scope="module")
 def four(rehearse_ours: RehearseOurs) -> Fleet:
-    """A pool of four machines with one HCA each."""
-    return fleet(rehearse_ours("hbv4"), machines=4)
+    """A pool of four machines with one HCA each, and a light check that is begun by hand."""
+    stack = rehearse_ours("hbv4")
+    stack.settings(lightCheck={"schedule": "0 0 29 2 *"})
+    return fleet(stack, machines=4)
 
 
 def said(four: Fleet, *words: str, code: int | None = None) -> str:
@@ -43,10 +52,76 @@ def found(four: Fleet, *words: str, code: int | None = None) -> Any:
     return json.loads(said(four, *words, "--output", "json", code=code))
 
 
-def condition(four: Fleet, name: str) -> str:
+def _told(four: Fleet, name: str) -> dict[str, Any]:
     (node,) = [each for each in four.stack.nodes() if each["metadata"]["name"] == name]
     own = [each for each in node["status"]["conditions"] if each["type"] == "InfiniBandHealthy"]
-    return str(own[0]["status"]) if own else "none"
+    return own[0] if own else {"status": "none", "message": ""}
+
+
+def condition(four: Fleet, name: str) -> str:
+    """The status of the light check's condition of a node."""
+    return str(_told(four, name)["status"])
+
+
+def reason(four: Fleet, name: str) -> str:
+    """The message of the condition."""
+    return str(_told(four, name)["message"])
+
+
+def metrics(four: Fleet, folder: Path, name: str) -> dict[str, str]:
+    """The exporter's samples of a node, by their series without pool and node. folder: as the kubelet mounts it."""
+    for config_map in ("hbv4-light-check", RECORD):
+        mounted = folder / config_map
+        mounted.mkdir(exist_ok=True)
+        held = four.stack.cluster().get(ConfigMap, config_map, namespace=SYSTEM_NAMESPACE).binaryData or {}
+        for key, value in held.items():
+            (mounted / key).write_bytes(base64.b64decode(value))
+    lines = exposition(reports_in(folder), record_in(folder)).splitlines()
+    own = [line.removeprefix(PREFIX) for line in lines if f'node="{name}"' in line]
+    return {
+        series.replace(f'pool="hbv4",node="{name}"', ""): value for series, _, value in (x.rpartition(" ") for x in own)
+    }
+
+
+def test_a_bad_machine_has_the_same_words_in_every_command_until_a_new_measured_one_is_in_its_place(
+    four: Fleet, tmp_path: Path
+) -> None:
+    slow = four.node(3)
+    four.stack.fault("slow", node=slow, factor=0.8)
+    checked(four.stack, "hbv4", "first")
+    words = "rdma-write-bandwidth (mlx5_0): 314.48 Gb/s"
+    assert condition(four, slow) == "False"
+    assert "314.48 Gb/s" in reason(four, slow)
+    assert metrics(four, tmp_path, slow)["node_healthy{}"] == "0"
+    assert words in said(four, "evidence", slow, "--out", str(tmp_path / "seen.json"), code=0)
+
+    assert words in found(four, "validate", "--cordon", code=1)["cordoned"][slow]
+    assert words in reason(four, slow)
+    (finding,) = [each for each in found(four, "doctor")["findings"] if each["object"] == f"node {slow}"]
+    assert words in finding["cause"]
+    assert f"aks-infiniband replace {slow}" in finding["fix"]
+    wrong = said(four, "evidence", slow, "--out", str(tmp_path / "named.json"), code=0).partition("What is wrong:")[2]
+    assert words in wrong.partition("\n\n")[0]
+    assert words in said(four, "report", "--out", str(tmp_path), code=1)
+    held = metrics(four, tmp_path, slow)
+    assert held["node_healthy{}"] == "0"
+    assert any(series.endswith(',by="validate",verdict="fail"}') for series in held), held
+
+    code, case = four.replaced(tmp_path, slow)
+    tell("slow for good, from the first slow figure on", case)
+    assert (code, case["outcome"], steps(case)) == (0, "replaced", [*GIVEN_UP, "Sound", "LetIn"])
+    assert all(words in line["what"] for line in case["lines"] if line["step"] == "Bad")
+    new = case["new"]
+    assert four.is_whole()
+    checked(four.stack, "hbv4", "last")
+    assert condition(four, new) == "True"
+    assert metrics(four, tmp_path, new)["node_healthy{}"] == "1"
+    assert [each for each in found(four, "doctor")["findings"] if each["object"] == f"node {new}"] == []
+    page = said(four, "report", "--out", str(tmp_path), code=0)
+    assert f"{slow} of pool hbv4: replaced by {new}" in page
+    assert f"since then: {new}: light check on" in page
+    assert found(four, "validate", code=0)["pools"]["hbv4"]["verdict"] == "pass"
+    four.stack.mend()
 
 
 def test_a_machine_that_is_bad_again_after_it_was_cured_has_its_whole_story_in_the_ticket(
