@@ -105,6 +105,7 @@ class Behaviour(BaseModel):
 
 
 _GROUPS_OF_JOBS: Final = re.compile(r"batch/v\w+/Job$|kubeflow\.org/")
+_WATCH: Final = {"app.kubernetes.io/name": "light-check", "app.kubernetes.io/component": "watch"}
 ORDINARY: Final = Behaviour(latency="containerStart")
 """What a pod does that no row is about: it runs, and does nothing to its machine."""
 
@@ -128,9 +129,13 @@ def is_executed(pod: Mapping[str, Any]) -> bool:
     """Whether the containers of a pod are really executed: those of jobs, and of servers that hold devices.
 
     Jobs are Kubernetes' and Kubeflow's. Servers, such as a LeaderWorkerSet's, have a controller, and devices or claims.
-    The pods of operators, which the table has, are not executed.
+    The pods of operators, which the table has, are not executed. The watch of the light check is: it decides when pods
+    come to a node.
     """
-    owners = pod["metadata"].get("ownerReferences") or []
+    metadata = pod["metadata"]
+    owners = metadata.get("ownerReferences") or []
+    if owners and _WATCH.items() <= (metadata.get("labels") or {}).items():
+        return True
     if any(_GROUPS_OF_JOBS.match(f"{owner['apiVersion']}/{owner['kind']}") for owner in owners):
         return True
     return bool(owners) and _holds_devices(pod["spec"]) and behaviour_of(pod) is None

@@ -1,22 +1,14 @@
 """A run of the scheduled check, begun by hand, and what it leaves on nodes."""
 
-import base64
 import json
-from pathlib import Path
 from typing import Any
 
-import yaml
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.validation.payload.light_check.state import CONDITION, KEY
-from aks_infiniband.validation.payload.light_check.watch import Watch
-from aks_infiniband.validation.payload.talk.api import Api
 from aks_infiniband.validation.payload.talk.config_maps import texts_of
 from lightkube import codecs
-from lightkube.models.authentication_v1 import TokenRequestSpec
-from lightkube.models.meta_v1 import ObjectMeta
-from lightkube.resources.apps_v1 import Deployment
 from lightkube.resources.batch_v1 import CronJob, Job
-from lightkube.resources.core_v1 import ConfigMap, Event, ServiceAccountToken
+from lightkube.resources.core_v1 import ConfigMap, Event
 
 from tests.rehearsal.waiting import eventually
 
@@ -41,25 +33,9 @@ def checked(stack: Stack, pool: str, run: str, *, wait_for_others: str = "60") -
     return report
 
 
-def watch_of(stack: Stack, folder: Path) -> Watch:
-    """The watch as it is deployed, with the rights of its account: a rehearsal runs the pods of Jobs alone.
-
-    folder: for its token.
-    """
-    client = stack.cluster()
-    deployed = client.get(Deployment, "light-check-watch", namespace=SYSTEM_NAMESPACE).to_dict()
-    (container,) = deployed["spec"]["template"]["spec"]["containers"]
-    settings = json.loads(container["args"][container["args"].index("--settings") + 1])
-    account = deployed["spec"]["template"]["spec"]["serviceAccountName"]
-    request = ServiceAccountToken(metadata=ObjectMeta(), spec=TokenRequestSpec(audiences=[]))
-    given = client.create(request, account, namespace=SYSTEM_NAMESPACE)
-    assert given.status
-    kubeconfig = yaml.safe_load(stack.rehearsal.run.kubeconfig.read_text(encoding="utf-8"))
-    cluster = kubeconfig["clusters"][0]["cluster"]
-    token, ca = folder / "token", folder / "ca.crt"
-    token.write_text(str(given.status.token), encoding="utf-8")
-    ca.write_bytes(base64.b64decode(cluster["certificate-authority-data"]))
-    return Watch(Api(cluster["server"], token=token, ca=ca), settings)
+def watched(stack: Stack) -> dict[str, str]:
+    """The notes of the watch, which runs as its Deployment has it; empty before its first look."""
+    return texts_of(stack.cluster().get(ConfigMap, "light-check-watch", namespace=SYSTEM_NAMESPACE).to_dict())
 
 
 def _conditions(stack: Stack, job: str) -> list[str]:

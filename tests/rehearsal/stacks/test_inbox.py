@@ -6,15 +6,15 @@ import re
 import shlex
 import subprocess
 import sys
-import time
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import yaml
 from aks_infiniband.facts.node_gate import NOT_MEASURED
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.validation import machines
+from aks_infiniband.validation.payload.light_check.due import LATE_SECONDS
 from aks_infiniband.validation.payload.say.checks import make_check
 from aks_infiniband.validation.reports import WATCH_EVENT_REASONS
 from aks_infiniband_cli.validate import records
@@ -28,7 +28,7 @@ from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.waiting import eventually
 
 from .conftest import Stack
-from .light_checks import checked, condition, events, watch_of
+from .light_checks import checked, condition, events, watched
 from .stolen_tokens import ACCOUNTS, FOREIGN, TRIED, WRITES_OF, Account, Try, are_held, bring_dranet, refusal, thief
 
 pytestmark = pytest.mark.long
@@ -210,15 +210,15 @@ def _is_kept(stack: Stack, name: str) -> bool:
 
 
 def test_a_restarted_node_gets_no_work_until_it_was_measured_with_another_one(
-    stack: Stack, brought_up: Outcome, tmp_path: Path
+    stack: Stack, brought_up: Outcome
 ) -> None:
-    watch, node = watch_of(stack, tmp_path), stack.nodes(agentpool="own")[-1]
+    node = stack.nodes(agentpool="own")[-1]
 
     def is_kept() -> bool:
-        watch.once(time.time())
         return _is_kept(stack, name)
 
     name, boot = node["metadata"]["name"], node["status"]["nodeInfo"]["bootID"]
+    eventually(lambda: watched(stack), seconds=120)
     assert not is_kept(), "the nodes of the first up were measured by it"
     _restart(stack, node)
     eventually(is_kept, seconds=120)
@@ -278,32 +278,30 @@ def _said(stack: Stack, kind: str, name: str, reason: str) -> list[str]:
 
 
 def test_before_announced_maintenance_pods_leave_as_their_budget_permits_and_a_cancelled_one_ends_with_a_measurement(
-    stack: Stack, brought_up: Outcome, tmp_path: Path
+    stack: Stack, brought_up: Outcome
 ) -> None:
     _, admitted, heeded = WATCH_EVENT_REASONS
-    watch, name = watch_of(stack, tmp_path), stack.nodes(agentpool="own")[0]["metadata"]["name"]
+    name = stack.nodes(agentpool="own")[0]["metadata"]["name"]
 
     def is_kept() -> bool:
-        watch.once(time.time())
         return _is_kept(stack, name)
 
     def told() -> list[str]:
-        watch.once(time.time())
         return _said(stack, "Job", "training", heeded)
 
     assert not is_kept()
     _training(stack, name)
     eventually(lambda: _runs_on(stack) == [name], seconds=60)
     with stack.broken("maintenance", node=name, event="Reboot", minutes=600):
-        eventually(is_kept, seconds=30)
-        (first,) = eventually(told, seconds=30)
+        eventually(is_kept, seconds=60)
+        (first,) = eventually(told, seconds=60)
         assert re.search(rf"node {name} \(.*Reboot Scheduled: \w+, .* GMT.*affects pod training-\w+", first), first
         assert "Evicted 30 minutes before that time, or as soon as disruption budgets permit" in first
         assert _runs_on(stack) == [name], "its budget keeps it"
         said = _said(stack, "Node", name, heeded)
         assert len(said) == 1
     with stack.broken("maintenance", node=name, event="Reboot", minutes=1200):
-        eventually(lambda: len(told()) == 2, seconds=30)
+        eventually(lambda: len(told()) == 2, seconds=60)
         assert is_kept(), "postponed"
         stack.cluster().delete(PodDisruptionBudget, "training", namespace="default")
         eventually(lambda: is_kept() and _runs_on(stack) not in ([], [name]), seconds=60)
@@ -321,14 +319,13 @@ def test_before_announced_maintenance_pods_leave_as_their_budget_permits_and_a_c
 
 
 def test_a_node_that_azure_reboots_as_it_has_announced_is_measured_before_pods_come(
-    stack: Stack, brought_up: Outcome, tmp_path: Path
+    stack: Stack, brought_up: Outcome
 ) -> None:
     _, admitted, _ = WATCH_EVENT_REASONS
-    watch, node = watch_of(stack, tmp_path), stack.nodes(agentpool="own")[1]
+    node = stack.nodes(agentpool="own")[1]
     name, boot = node["metadata"]["name"], node["status"]["nodeInfo"]["bootID"]
 
     def is_kept() -> bool:
-        watch.once(time.time())
         return _is_kept(stack, name)
 
     def has_restarted() -> bool:
@@ -336,17 +333,36 @@ def test_a_node_that_azure_reboots_as_it_has_announced_is_measured_before_pods_c
         return bool(now["status"]["nodeInfo"]["bootID"] != boot)
 
     assert not is_kept()
-    with stack.broken("maintenance", node=name, event="Reboot", minutes=10):
-        eventually(is_kept, seconds=30)
+    with stack.broken("maintenance", node=name, event="Reboot", minutes=60):
+        eventually(is_kept, seconds=60)
         eventually(lambda: is_kept() and has_restarted(), seconds=120)
         eventually(lambda: not is_kept(), seconds=400)
     assert "it restarted, and the node was measured: light check on " in _said(stack, "Node", name, admitted)[-1]
 
 
+def test_a_node_that_joins_is_admitted_within_ten_minutes_and_not_before_it_was_measured(
+    stack: Stack, brought_up: Outcome
+) -> None:
+    before = {node["metadata"]["name"] for node in stack.nodes(agentpool="own")}
+    pools = yaml.safe_load(stack.file.read_text())["config"]["aks-infiniband:pools"]
+    stack.settings(pools=[{**pool, "count": 4} if pool["name"] == "own" else pool for pool in pools])
+    done = stack.up()
+    assert done.succeeded, done.said
+    (new,) = [node for node in stack.nodes(agentpool="own") if node["metadata"]["name"] not in before]
+    name = new["metadata"]["name"]
+    (admitted,) = eventually(lambda: _said(stack, "Node", name, WATCH_EVENT_REASONS[1]), seconds=LATE_SECONDS)
+    assert admitted.startswith("it joined, and the node was measured: light check on ")
+    eventually(lambda: not _is_kept(stack, name), seconds=30)
+    joined = datetime.fromisoformat(str(new["metadata"]["creationTimestamp"]))
+    (event,) = [each for each in stack.cluster().list(Event, namespace="default") if each.message == admitted]
+    assert event.lastTimestamp
+    assert (event.lastTimestamp - joined).total_seconds() < LATE_SECONDS
+
+
 @pytest.fixture(scope="module")
 def robbed(stack: Stack, brought_up: Outcome) -> Robbed:
     """A token of a pod of each of our accounts, all on one node."""
-    here, there, _ = (node["metadata"]["name"] for node in stack.nodes(agentpool="own"))
+    here, there, *_ = (node["metadata"]["name"] for node in stack.nodes(agentpool="own"))
     stack.cluster().patch(Node, there, {"spec": {"taints": [FOREIGN]}})
     bring_dranet(stack.cluster(), here, there)
     tokens = {account: thief(stack, account, here) for account in ACCOUNTS}

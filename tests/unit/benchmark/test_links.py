@@ -1,4 +1,4 @@
-"""The limits of links accuse no healthy pool: their distance from accepted figures, and the table of docs/judging.md."""
+"""The limits of links accuse no healthy pool: their distance from accepted figures, and the page's table."""
 
 from pathlib import Path
 from random import Random

@@ -86,6 +86,13 @@ def test_pods_of_jobs_are_executed(owner: dict[str, str]) -> None:
     assert is_executed(pod(owners=[owner]))
 
 
+def test_the_watch_of_the_light_check_is_executed_and_its_exporter_is_not() -> None:
+    owners = [{"apiVersion": "apps/v1", "kind": "ReplicaSet"}]
+    for component, executed in (("watch", True), ("exporter", False)):
+        labels = {"app.kubernetes.io/name": "light-check", "app.kubernetes.io/component": component}
+        assert is_executed(pod(labels, owners=owners)) is executed
+
+
 def test_pods_of_servers_are_executed_where_they_hold_devices() -> None:
     owners = [{"apiVersion": "apps/v1", "kind": "StatefulSet"}]
     holding = {"name": "vllm", "resources": {"limits": {"rdma/shared_ib": "1"}}}
