@@ -16,6 +16,7 @@ from pydantic import Field, ValidationError
 from aks_infiniband.handwritten.form import Form, formed
 from aks_infiniband.validation.kept import MACHINES, MOST_BYTES, document_in
 from aks_infiniband.validation.payload.light_check.state import KEY, states_in
+from aks_infiniband.validation.payload.look import identity
 from aks_infiniband.validation.payload.report import standing
 from aks_infiniband.validation.payload.report.document import Report
 from aks_infiniband.validation.payload.report.standing import CORDONED, FELL_SHORT, LET_IN, LIGHT_CHECK
@@ -170,7 +171,7 @@ def with_decision(record: Record, node: str, decision: Decision) -> dict[str, Ma
 
 def identity_of(node: Mapping[str, Any]) -> Identity:
     """Which machine a node is now."""
-    return Identity(**standing.identity_of(node))
+    return Identity(**identity.identity_of(node))
 
 
 def measurements_in(report: Report, by: str, nodes: Iterable[Mapping[str, Any]] = ()) -> dict[str, Measurement]:
@@ -178,7 +179,8 @@ def measurements_in(report: Report, by: str, nodes: Iterable[Mapping[str, Any]] 
 
     by: the command that measured. nodes: as they were then.
     """
-    known = {str(node["metadata"]["name"]): standing.identity_of(node) for node in nodes}
+    known = {str(node["metadata"]["name"]): identity.identity_of(node) for node in nodes}
+    known = {name: identity.identity_in(facts) for name, facts in report["nodes"].items()} | known
     run: standing.Run = {"at": report["finished"], "by": by, "pool": report["pool"]}
     return {
         name: Measurement.model_validate(
@@ -188,7 +190,7 @@ def measurements_in(report: Report, by: str, nodes: Iterable[Mapping[str, Any]] 
                 report["checks"],
                 report["rdma"],
                 looked_at=name in report["nodes"],
-                identity=known.get(name, standing.UNKNOWN),
+                identity=known.get(name, identity.UNKNOWN),
             )
         )
         for name in sorted({*report["nodes"], *(check["node"] for check in report["checks"] if check["node"])})

@@ -8,7 +8,7 @@ import pytest
 from aks_infiniband.validation import machines
 from aks_infiniband.validation.kept import MACHINES
 from aks_infiniband.validation.payload.light_check.state import KEY
-from aks_infiniband.validation.payload.report.standing import UNKNOWN
+from aks_infiniband.validation.payload.look.identity import UNKNOWN
 from aks_infiniband.validation.payload.say.checks import fails, passes
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.validate import records

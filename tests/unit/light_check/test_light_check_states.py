@@ -21,7 +21,8 @@ from aks_infiniband.validation.payload.light_check.state import (
     state_of,
     with_held,
 )
-from aks_infiniband.validation.payload.report.standing import LIGHT_CHECK, UNKNOWN, held_in
+from aks_infiniband.validation.payload.look.identity import UNKNOWN
+from aks_infiniband.validation.payload.report.standing import LIGHT_CHECK, held_in
 from aks_infiniband.validation.payload.say.checks import fails, passes
 
 NODE: dict[str, Any] = {"metadata": {"name": "n0", "uid": "uid-0"}, "status": {"conditions": []}}

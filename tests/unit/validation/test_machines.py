@@ -8,6 +8,7 @@ from aks_infiniband.handwritten import HandwrittenError
 from aks_infiniband.validation import machines
 from aks_infiniband.validation.kept import MACHINES
 from aks_infiniband.validation.machines import Decision, Identity, Machine, Measurement
+from aks_infiniband.validation.payload.look.identity import identity_of
 from aks_infiniband.validation.payload.talk.config_maps import packed
 
 from tests.unit.command_line.validations import report
@@ -75,6 +76,24 @@ def test_a_node_that_is_newer_than_the_stacks_report_was_not_measured_by_it() ->
     new = node(born="2026-11-23T00:00:00Z")
     (one,) = machines.known(new, {}, made()).measurements
     assert machines.doubt(one, new) == "older than the node, which joined at 2026-11-23T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("reported", "doubt"),
+    [
+        (identity_of(node()), ""),
+        (identity_of(node(boot="boot-0")), "of an earlier boot: the machine was started anew since"),
+        (identity_of(node(vm="vm-0")), "of a machine that is gone: the node has another one since"),
+        ({"vm": "vm-0"}, ""),
+        ("vm-0", ""),
+        (None, ""),
+    ],
+    ids=["the same", "an earlier boot", "another machine", "a part", "no object", "of an older release"],
+)
+def test_what_pulumi_up_has_measured_is_of_the_boot_that_its_pods_saw(reported: Any, doubt: str) -> None:
+    document = {**made(), "nodes": {"b": {} if reported is None else {"identity": reported}}}
+    one = machines.known(node(), {}, document).measurements[0]
+    assert (one.by, machines.doubt(one, node())) == (machines.ACCEPTANCE, doubt)
 
 
 def test_what_is_kept_of_a_machine_and_of_all_is_bounded() -> None:

@@ -8,10 +8,10 @@ from aks_infiniband.facts.baselines import FIGURES, Baseline, GivenThreshold
 from aks_infiniband.facts.catalog.machine import MachineSize
 from aks_infiniband.facts.tables import table
 
-_USUAL_SHARE: Final = 0.925
+_USUAL_SHARE: Final = 0.935
+_USUAL_SHARE_OF: Final = {200: 0.925}
 """Of the signalling rate, per HCA: 187.78 of 200 and 378.46 of 400 Gb/s with one queue pair were the least that Azure
-accepted (Azure/AKS pull request 5975). This lies below by more than healthy machines differ, or 300 of them would have
-a warning (benchmark/links.py)."""
+accepted (Azure/AKS pull request 5975). Both lie below by more than healthy machines differ (benchmark/links.py)."""
 _LEAST_SHARE: Final = 0.9
 """Of the signalling rate, per HCA: the floors of Azure's node health checks for A100 (180 of 200) and H200 (360 of 400;
 Azure/azurehpc-health-checks 0e0a1ac, conf/). For HC, HBv2, HBv3, HBv4, HX and MI300X those have 95, 190 and 390, in a
@@ -56,15 +56,16 @@ def computed_floors(size: MachineSize) -> list[Baseline]:
     (kubernetes-sigs/dranet f258477, examples/azure_aks_examples/mi300x/README.md).
     """
     rate, ports = size.infiniband.rate_gbps, size.infiniband.hca_count
+    usual = _USUAL_SHARE_OF.get(rate, _USUAL_SHARE)
     found = [
         Baseline(
             figure=figure,
             vm_sizes=(size.name,),
             healthy=_HEALTHY_PORTS,
-            warn=rate * _USUAL_SHARE,
+            warn=rate * usual,
             fail=rate * _LEAST_SHARE,
             basis="computed",
-            source=f"{_USUAL_SHARE:.1%} and {_LEAST_SHARE:.0%} of one port's {rate} Gb/s",
+            source=f"{usual:.1%} and {_LEAST_SHARE:.0%} of one port's {rate} Gb/s",
         )
         for figure in ("rdma-write-bandwidth", "rdma-read-bandwidth")
     ]

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from ..look.counters import Counters, judge_counters
 from ..look.gathering import entries_of
 from ..look.hcas import judge_hcas, judge_verbs
+from ..look.identity import UNKNOWN, identity_of
 from ..look.missing import missing_nodes
 from ..look.node import FactsByNode
 from ..look.port_rate import with_found_rate
@@ -28,7 +29,7 @@ from ..rdma import run as rdma
 from ..rdma.judge import judge_rdma
 from ..rdma.measured import rows
 from ..rdma.narrowing import rails_of
-from ..report.standing import LIGHT_CHECK, RECORD, RECORD_KEY, UNKNOWN, Held, Measurement, Run, held_in, identity_of
+from ..report.standing import LIGHT_CHECK, RECORD, RECORD_KEY, Held, Measurement, Run, held_in
 from ..say.checks import Check, not_measured
 from ..talk.api import ApiError, Object
 from ..talk.boards import stale_keys

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, TypedDict
 
-from ..report.standing import Identity, Object, identity_of
+from ..look.identity import Identity, identity_of
+from ..report.standing import Object
 from ..say.checks import BETWEEN_MACHINES
 from ..talk.quantities import quantity
 from .maintenance import words_of

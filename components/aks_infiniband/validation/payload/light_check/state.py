@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Any, NamedTuple, TypedDict
 
 from ..look.counters import Counters
+from ..look.identity import Identity
 from ..look.node import Facts
-from ..report.standing import FELL_SHORT, Held, Identity, Measurement, Run, is_measurement, measurement_of
+from ..report.standing import FELL_SHORT, Held, Measurement, Run, is_measurement, measurement_of
 from ..say.checks import BETWEEN_MACHINES, Check, severity
 from ..say.figures import Figure
 from ..say.lines import lines_of

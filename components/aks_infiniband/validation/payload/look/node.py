@@ -11,6 +11,7 @@ from ..programs import install as tools
 from ..say.expectations import Expectations
 from ..talk.api import ApiError, Object
 from .counters import Counters, read_counters
+from .identity import UNKNOWN, Identity, identity_of
 from .kernel import NodeFacts, Roots, read_node, read_versions
 from .nvlink import Nvlink, read_nvlink
 from .placement import Placement, read_placement
@@ -29,6 +30,8 @@ class Facts(NodeFacts):
 
     tools: Mapping[str, object]
     verbs: Libibverbs
+    identity: Identity
+    """Unknown if the Node object cannot be read."""
     memlock_bytes_non_root: int | None
     counters: Counters
     versions: dict[str, str]
@@ -51,6 +54,7 @@ def look(
     found = tools.ensure(programs, arguments.measure_seconds / 2)
     if found.error:
         print(found.error, flush=True)
+    document = _document(node)
     versions = tools.versions(program for program in programs if program not in found.missing)
     return {
         **seen,
@@ -58,9 +62,10 @@ def look(
         "nvlink": read_nvlink() if expected["nvlink"] else None,
         "tools": found._asdict(),
         "verbs": ask_libibverbs(found),
+        "identity": identity_of(document) if document else UNKNOWN,
         "memlock_bytes_non_root": _limit(arguments.limits),
         "counters": read_counters(arguments.counters),
-        "versions": {**read_versions(roots), **_node_versions(node), **versions},
+        "versions": {**read_versions(roots), **_node_versions(document), **versions},
     }
 
 
@@ -73,13 +78,17 @@ def _limit(file: Path | None) -> int | None:
     return found
 
 
-def _node_versions(node: Callable[[], Object]) -> dict[str, str]:
-    """What the Node object says of its image and programs; nothing where it cannot be read."""
+def _document(node: Callable[[], Object]) -> Object:
+    """The Node object; empty if it cannot be read."""
     try:
-        document = node()
+        return node()
     except ApiError as error:
         print(error, flush=True)
         return {}
+
+
+def _node_versions(document: Object) -> dict[str, str]:
+    """The image and the programs of a node by its object."""
     info = document.get("status", {}).get("nodeInfo", {})
     names = {"osImage": "OS", "kubeletVersion": "kubelet", "containerRuntimeVersion": "container runtime"}
     found = {shown: str(info[name]) for name, shown in names.items() if info.get(name)}

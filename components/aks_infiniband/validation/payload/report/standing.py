@@ -10,6 +10,7 @@ from datetime import datetime
 from statistics import median
 from typing import Any, NamedTuple, TypedDict
 
+from ..look.identity import Identity
 from ..say.checks import Check
 from ..say.figures import Figure
 from ..say.lines import as_text, measured_text
@@ -29,22 +30,10 @@ LET_IN = "let in"
 """The decision that ends that."""
 LIGHT_CHECK = "light check"
 """The author of what the scheduled check has measured."""
-_IMAGE_LABEL = "kubernetes.azure.com/node-image-version"
-_DRIVER_LABEL = "nvidia.com/cuda.driver-version.full"
 _TEXT, _PROBLEMS, _FIGURES = 2000, 12, 32
 """Characters of a text, and how many problems and figures of a measurement are kept: the worst."""
 _SHORT = ("fail", "warn", "not measured")
 _MADE = ("pass", "warn", "fail")
-
-
-class Identity(TypedDict):
-    """The identity of a node's machine: a redeployed one keeps its name, and a restarted one its VM."""
-
-    vm: str
-    boot: str
-    image: str
-    kernel: str
-    driver: str
 
 
 class Problem(TypedDict):
@@ -87,22 +76,6 @@ class Run(TypedDict):
     at: str
     by: str
     pool: str
-
-
-def identity_of(node: Object) -> Identity:
-    """The identity of the machine that a node is now."""
-    info = (node.get("status") or {}).get("nodeInfo") or {}
-    labels = node["metadata"].get("labels") or {}
-    return {
-        "vm": str(info.get("systemUUID", ""))[:100],
-        "boot": str(info.get("bootID", ""))[:100],
-        "image": str(labels.get(_IMAGE_LABEL, ""))[:200],
-        "kernel": str(info.get("kernelVersion", ""))[:200],
-        "driver": str(labels.get(_DRIVER_LABEL, ""))[:100],
-    }
-
-
-UNKNOWN: Identity = {"vm": "", "boot": "", "image": "", "kernel": "", "driver": ""}
 
 
 def measurement_of(
