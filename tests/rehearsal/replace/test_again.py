@@ -111,6 +111,8 @@ def test_a_bad_machine_has_the_same_words_in_every_command_until_a_new_measured_
     tell("slow for good, from the first slow figure on", case)
     assert (code, case["outcome"], steps(case)) == (0, "replaced", [*GIVEN_UP, "Sound", "LetIn"])
     assert all(words in line["what"] for line in case["lines"] if line["step"] == "Bad")
+    (kept,) = tmp_path.glob(f"evidence-{slow}-*.json")
+    assert "314.48" in kept.read_text(encoding="utf-8"), "the evidence that replace keeps has the figure too"
     new = case["new"]
     assert four.is_whole()
     checked(four.stack, "hbv4", "last")
