@@ -1,6 +1,6 @@
 """`python -m benchmark.links`: how often a healthy pool is accused by the limits of its links, by simulated figures.
 
-It prints the table of docs/judging.md. A pool has one of the levels that were recorded of pools that Azure accepted;
+The program prints the table of docs/judging.md. A pool has one of the levels that were recorded of pools that Azure accepted;
 its HCAs and their measurements differ from it as 53 pairs of healthy H100 machines differed. The seed is fixed, so
 every run prints the same.
 """
@@ -19,10 +19,10 @@ from benchmark.pairs import FIELD_DEVIATION, POOLS
 
 NODES: Final = (2, 4, 16, 100, 300)
 TRIES: Final = 3
-"""What falls short is measured again; the best try counts (docs/judging.md)."""
+"""Measurements of an HCA that falls short; the best one counts (docs/judging.md)."""
 _RECORDED: Final = Path(__file__).parents[1] / "tests" / "field_recordings" / "measurements.yaml"
 FIGURES: Final = ("rdma-write-bandwidth", "rdma-read-latency")
-"""Of reads no level of an accepted pool is recorded; their limits are those of writes."""
+"""Figures of which accepted pools are recorded. The limits of reads are those of writes."""
 
 
 def recorded() -> Iterator[Mapping[str, Any]]:
@@ -32,7 +32,7 @@ def recorded() -> Iterator[Mapping[str, Any]]:
 
 
 def levels(figure: str) -> dict[str, list[float]]:
-    """What accepted pools had of a figure, by machine size."""
+    """The values of a figure in accepted pools, by machine size."""
     found: dict[str, list[float]] = {}
     for pool in recorded():
         if figure in pool:
