@@ -55,7 +55,9 @@ def test_a_machine_that_nothing_cures_is_given_up_and_azure_without_room_is_told
     hbv4.stack.refuse("AllocationFailed", operations=["update"])
     code, case = hbv4.replaced(evidence, node)
     assert (code, case["outcome"], case["stage"]) == (1, None, "refill")
-    assert f"has {hbv4.count - 1} of {hbv4.count} machines: AllocationFailed" in case["lines"][-1]["what"]
+    why = case["lines"][-1]["what"]
+    assert f"has {hbv4.count - 1} of {hbv4.count} machines: Azure lacks capacity for the size in this region" in why
+    assert "Azure says: AllocationFailed: " in why
     assert len(hbv4.names()) == hbv4.count - 1
 
     code, case = hbv4.replaced(evidence, node)
