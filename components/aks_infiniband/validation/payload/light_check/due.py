@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, TypedDict
 
-from ..look.identity import Identity, identity_of
-from ..report.standing import Object
+from ..look.identity import Identity, Object, identity_of
 from ..say.checks import BETWEEN_MACHINES
 from ..talk.quantities import quantity
 from .maintenance import words_of

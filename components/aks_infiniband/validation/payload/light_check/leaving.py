@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from ..report.standing import Object
+from ..look.identity import Object
 from ..talk.api import Api, ApiError
 from .due import MAINTENANCE
 from .maintenance import (

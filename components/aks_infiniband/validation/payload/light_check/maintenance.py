@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
-from ..report.standing import Object
+from ..look.identity import Object
 
 KEEP, ANNOUNCE, DRAIN, DRAIN_FREEZE = "keep", "announce", "drain", "drain-freeze"
 """The setting: pods stay; their owners have Events; pods are evicted, but not before a freeze; before it too."""

@@ -9,6 +9,10 @@ _IMAGE_LABEL = "kubernetes.azure.com/node-image-version"
 _DRIVER_LABEL = "nvidia.com/cuda.driver-version.full"
 
 
+Object = Mapping[str, Any]
+"""A node, or a part of the record, as JSON."""
+
+
 class Identity(TypedDict):
     """The identity of a node's machine: a redeployed one keeps its name, and a restarted one its VM."""
 
@@ -22,7 +26,7 @@ class Identity(TypedDict):
 UNKNOWN: Identity = {"vm": "", "boot": "", "image": "", "kernel": "", "driver": ""}
 
 
-def identity_of(node: Mapping[str, Any]) -> Identity:
+def identity_of(node: Object) -> Identity:
     """The identity of the machine that a node is now."""
     info = (node.get("status") or {}).get("nodeInfo") or {}
     labels = node["metadata"].get("labels") or {}
@@ -35,7 +39,7 @@ def identity_of(node: Mapping[str, Any]) -> Identity:
     }
 
 
-def identity_in(facts: Mapping[str, Any]) -> Identity:
+def identity_in(facts: Object) -> Identity:
     """The identity that a pod has reported with its facts; unknown if it did not, as with an older release."""
     found = facts.get("identity")
     if isinstance(found, dict) and found.keys() == UNKNOWN.keys() and all(isinstance(x, str) for x in found.values()):

@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from statistics import median
-from typing import Any, NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict
 
-from ..look.identity import Identity
+from ..look.identity import Identity, Object
 from ..say.checks import Check
 from ..say.figures import Figure
 from ..say.lines import as_text, measured_text
 from ..talk.config_maps import object_in
 
-Object = Mapping[str, Any]
-"""A node, or a part of the record, as JSON."""
 RECORD = "machines"
 """Name of the record's ConfigMap."""
 RECORD_KEY = "machines.json.gz"
