@@ -91,7 +91,7 @@ def test_a_node_that_is_newer_than_the_stacks_report_was_not_measured_by_it() ->
     ids=["the same", "an earlier boot", "another machine", "a part", "no object", "of an older release"],
 )
 def test_what_pulumi_up_has_measured_is_of_the_boot_that_its_pods_saw(reported: Any, doubt: str) -> None:
-    document = {**made(), "nodes": {"b": {} if reported is None else {"identity": reported}}}
+    document: Any = {**made(), "nodes": {"b": {} if reported is None else {"identity": reported}}}
     one = machines.known(node(), {}, document).measurements[0]
     assert (one.by, machines.doubt(one, node())) == (machines.ACCEPTANCE, doubt)
 
