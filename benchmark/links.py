@@ -1,8 +1,8 @@
 """`python -m benchmark.links`: how often a healthy pool is accused by the limits of its links, by simulated figures.
 
 The program prints the table of docs/judging.md. A pool has one of the levels that were recorded of pools that Azure
-accepted; its HCAs and their measurements differ from it as 53 pairs of healthy H100 machines differed. The seed is fixed, so
-every run prints the same.
+accepted; its HCAs and their measurements differ from it as 53 pairs of healthy H100 machines differed. The seed is
+fixed, so every run prints the same.
 """
 
 from collections.abc import Iterator, Mapping
