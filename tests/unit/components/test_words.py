@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -54,6 +55,15 @@ def test_a_status_of_a_completion_has_its_own_entry_or_none(number: int, form: s
 
 def test_the_parts_of_ranks_are_those_of_the_catalogue() -> None:
     assert {entry.part for entry in (*ALL, *words.STATUSES.values())} == {CAUSE, UNREACHED, FOLLOWED}
+
+
+HARMLESS = (Path(__file__).parent / "harmless_lines.txt").read_text(encoding="utf-8").splitlines()
+"""Lines that images and programs of others print when all is well, or when their own code is wrong."""
+
+
+@pytest.mark.parametrize("line", HARMLESS)
+def test_a_harmless_line_of_a_program_of_others_is_no_fault_of_the_hardware(line: str) -> None:
+    assert words.found_in(line, words.HARDWARE) is None
 
 
 def test_what_only_our_programs_may_say_explains_no_program_of_others() -> None:
