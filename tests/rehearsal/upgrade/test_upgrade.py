@@ -1,11 +1,14 @@
-"""A user's stack `dev`, as the recorded release left it, brought to today's program: nothing is made anew.
+"""A user's stack `dev`, as an earlier release left it, brought to today's program: nothing is made anew.
 
-The tests follow one another, in the data centre of the recording (README.md beside this says how it is made). It is
-started by hand, because what was recorded has to be there before Azure and the machines start.
+The latest release's deployment was recorded (README.md beside this says how): its data centre is started by hand,
+because what was recorded has to be there before Azure and the machines start. Every release's is also made by its own
+program, from its commit. The tests follow one another in each.
 """
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from lightkube.resources.core_v1 import Namespace, Node, Pod
@@ -13,28 +16,50 @@ from lightkube.resources.core_v1 import Namespace, Node, Pod
 from declared.recording import label
 from rehearsal.control_plane import RunFolder
 from rehearsal.session import Rehearsal
+from rehearsal.testing.stack import rehearsing
 from tests.recordings.identity import unnamed
 from tests.recordings.programs import CHANGELOG
 from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.stacks.conftest import Stack, copy_of_project
 from tests.rehearsal.upgrade.deployment import SPEED, STACK, put_back, put_state_back
+from tests.rehearsal.upgrade.releases import project_of, released_versions
 from tests.rehearsal.waiting import eventually
 
 OTHER_SIZE = {"name": "ndh100", "vmSize": "Standard_ND96isr_H200_v5", "count": 2}
+RECORDED = "recorded"
 MADE_ANEW = ("kubernetes:batch/v1:Job::", "pulumi:index:Stash::")
 """A validation is a new Job whenever something has changed on which it depends, and proves its report anew."""
 
 
-@pytest.fixture(scope="module")
-def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """The recorded deployment, and today's program with the stack file that it has today."""
+FROM_COMMITS = [pytest.param(version, marks=pytest.mark.long) for version in released_versions()]
+
+
+@pytest.fixture(scope="module", params=[RECORDED, *FROM_COMMITS])
+def deployed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """The deployment of a release, and today's program."""
     folder = tmp_path_factory.mktemp("deployed")
+    if request.param != RECORDED:
+        yield from _deployed_by_its_program(request.param, folder)
+        return
     project = copy_of_project(folder / "project")
     rehearsal = Rehearsal(project=project, stack=STACK, run=RunFolder.at(folder / "run"), speed=SPEED)
     with put_back(rehearsal.run) as check:
         put_state_back(rehearsal.engine(), rehearsal.run)
         yield Stack(rehearsal)
         check()
+
+
+def _deployed_by_its_program(version: str, folder: Path) -> Iterator[Stack]:
+    """With the release's own stack file, which stays when today's program takes the place of the release's."""
+    old = project_of(version, folder / "old")
+    with rehearsing(old, STACK, folder=folder, speed=SPEED) as rehearsed:
+        stack = Stack(rehearsed.rehearsal)
+        outcome = stack.up()
+        assert outcome.succeeded, outcome.said
+        copy_of_project(folder / "new")
+        shutil.copy(folder / "new" / "__main__.py", stack.file.parent)
+        shutil.copytree(folder / "new" / "values", stack.file.parent / "values", dirs_exist_ok=True)
+        yield stack
 
 
 @dataclass(frozen=True)
