@@ -10,6 +10,7 @@ from typing import Final
 
 from aks_infiniband.facts.words import for_pods
 
+from pages.assistants import llms_txt, skill
 from pages.azure_resources import with_azure_resources
 from pages.components import with_components
 from pages.endings import with_table
@@ -33,6 +34,7 @@ def documents() -> dict[str, str]:
         "rehearse-your-program.md": with_azure_resources((DOCS / "rehearse-your-program.md").read_text()),
         "languages.md": with_components((DOCS / "languages.md").read_text()),
         "judging.md": with_table((DOCS / "judging.md").read_text()),
+        "skill/SKILL.md": skill(),
     }
 
 
@@ -44,13 +46,19 @@ def main() -> None:
     """Write them, or check them."""
     pages = {
         WORDS: for_pods(),
+        DOCS.parent / "llms.txt": llms_txt(),
         **{DOCS / name: content for name, content in documents().items()},
         **{page: drawn(page) for page in PAGES},
     }
-    other = {page: content for page, content in pages.items() if page.read_text(encoding="utf-8") != content}
+    other = {
+        page: content
+        for page, content in pages.items()
+        if not page.exists() or page.read_text(encoding="utf-8") != content
+    }
     if "--check" in sys.argv[1:]:
         sys.exit("\n".join(f"{page.relative_to(DOCS.parent)} is not as `make docs` writes it" for page in other) or 0)
     for page, content in other.items():
+        page.parent.mkdir(exist_ok=True)
         page.write_text(content, encoding="utf-8")
 
 

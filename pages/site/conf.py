@@ -125,6 +125,8 @@ def _navigate(_app: Sphinx, name: str, source: list[str]) -> None:
 
 
 def _index(app: Sphinx, error: Exception | None) -> None:
-    """Have the first page under the name that web servers look for."""
+    """Have the first page under the name that web servers look for, and the index for assistants with the site's links."""
     if error is None:
         shutil.copyfile(Path(app.outdir, f"{root_doc}.html"), Path(app.outdir, "index.html"))
+        index = Path(app.srcdir, "llms.txt").read_text(encoding="utf-8")
+        Path(app.outdir, "llms.txt").write_text(index.replace(".md)", ".html)"), encoding="utf-8")
