@@ -40,10 +40,7 @@ def built(
     def build(draft: Path) -> None:
         work = draft / "work"
         work.mkdir()
-        try:
-            go = find_go(work)
-        except GoError as error:
-            raise UnavailableError(str(error)) from error
+        go = found_go(work)
         places = {"GOMODCACHE": work / "modules", "GOCACHE": work / "cache", "GOTMPDIR": work}
         fixed = {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": "-modcacherw"}
         environment = fixed | {name: str(path) for name, path in places.items()}
@@ -59,6 +56,14 @@ def built(
 
     wanted = repr((sorted(programs.items()), sorted((sources or {}).items()), sorted((links or {}).items())))
     return once(made_for(kind, module / "go.mod", module / "go.sum", *module.glob("*.go"), wanted=wanted), build)
+
+
+def found_go(work: Path) -> Path:
+    """The `go` to build with; installed into a work folder if need be. Raises UnavailableError."""
+    try:
+        return find_go(work)
+    except GoError as error:
+        raise UnavailableError(str(error)) from error
 
 
 def made_for(kind: str, *files: Path, wanted: str = "") -> Path:

@@ -17,7 +17,7 @@ PACKAGES: Final[Mapping[Language, str]] = {
     "nodejs": "github.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs",
 }
 """The package of each host, of the module beside this file."""
-GENERATED: Final = ("nodejs", "go")
+GENERATED: Final = ("nodejs", "go", "python")
 """The languages whose generator is in the engine's own module; .NET's and Java's have modules of their own."""
 _HERE: Final = Path(__file__).parent
 
@@ -28,7 +28,7 @@ def host(language: Language) -> Path:
 
 
 def generators() -> Path:
-    """The folder with what generates packages in TypeScript and Go, for the PATH of `pulumi package gen-sdk`.
+    """The folder with what generates packages in TypeScript, Go and Python, for the PATH of `pulumi package gen-sdk`.
 
     Built if need be. Raises UnavailableError.
     """

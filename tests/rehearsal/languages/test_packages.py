@@ -1,4 +1,4 @@
-"""`pulumi package` on the provider: what it adds to a program in YAML, and what it generates in TypeScript and Go."""
+"""`pulumi package` on the provider: its entry in a program in YAML, and packages in TypeScript, Go and Python."""
 
 import json
 import os
@@ -14,15 +14,30 @@ import pytest
 import yaml
 from aks_infiniband.provider.host import Provider
 
-from rehearsal.engine.languages.hosts import UnavailableError, generators, host, node_modules
+import rehearsal.engine.languages
+from rehearsal.engine.languages.hosts import generators, host, node_modules
 from rehearsal.run.loopback import reaching_loopback
+from rehearsal.tools.on_demand import found_go, run
 from rehearsal.tools.paths import BIN, PROJECT
-from tests.rehearsal.languages.conftest import EXAMPLES
+from tests.rehearsal.languages.conftest import EXAMPLES, built
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]  # the first run builds the generators
 
 NOWHERE = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
 """Whoever asks for something outside gets no answer."""
+HERE = Path(rehearsal.engine.languages.__path__[0])
+GO_MODULE = "example.com/pulumi-aks-infiniband/sdk/go/aks-infiniband"
+"""The path under which the package's files import each other."""
+INPUTS_IN_PYTHON = """
+import inspect, json, pulumi_aks_infiniband as package
+found = {}
+for name in package.__all__ if hasattr(package, "__all__") else dir(package):
+    args = getattr(package, name + "Args", None)
+    if args is not None and hasattr(getattr(package, name, None), "__init__") and inspect.isclass(getattr(package, name)):
+        taken = [each for each in inspect.signature(args.__init__).parameters.values() if each.name not in ("__self__", "self")]
+        found[name] = [each.name for each in taken], [each.name for each in taken if each.default is inspect.Parameter.empty]
+print(json.dumps(found))
+"""
 PROGRAM = """
 import * as rdma from "@pulumi/aks-infiniband";
 
@@ -31,13 +46,6 @@ const location = new rdma.FeatureRegistration("feature", { location: "westeurope
 const machines = new rdma.InfinibandNodePool("machines", { pool, resourceGroupName: "g", clusterName: "c" });
 export const selector = machines.nodeSelector;
 """
-
-
-def built(get: Callable[[], Path]) -> Path:
-    try:
-        return get()
-    except UnavailableError as error:
-        pytest.skip(f"this cannot be built here: {error}")
 
 
 @pytest.fixture
@@ -161,3 +169,32 @@ def test_go_has_a_constructor_for_each_component_its_required_inputs_and_its_enu
     constants = re.findall(r'= (\w+)\("(.+)"\)', (folder / "pulumiEnums.go").read_text())
     found = {name: {value for each, value in constants if each == name} for name, _ in constants}
     assert found == values(schema)
+
+
+def test_the_package_in_go_compiles(tmp_path: Path, generated: Callable[[str], Path]) -> None:
+    folder = generated("go") / "aksinfiniband"
+    module = (HERE / "generators" / "go.mod").read_text()
+    (folder / "go.mod").write_text(re.sub(r"(?m)^module .*", f"module {GO_MODULE}", module))
+    shutil.copy(HERE / "generators" / "go.sum", folder)
+    go = built(lambda: found_go(tmp_path))
+    environment = {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOFLAGS": "-modcacherw -mod=mod"}
+    built(lambda: Path(run([str(go), "mod", "download"], cwd=folder, more=environment)))
+    command, more = [str(go), "build", "./..."], os.environ | environment
+    done = subprocess.run(command, cwd=folder, env=more, capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_package_in_python_has_a_class_for_each_component_with_its_inputs(
+    tmp_path: Path, generated: Callable[[str], Path], schema: dict[str, Any]
+) -> None:
+    flags = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--target", str(tmp_path / "installed")]
+    subprocess.run([sys.executable, "-m", "pip", "install", *flags, str(generated("python"))], check=True)
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "installed")}
+    printed = subprocess.check_output([sys.executable, "-c", INPUTS_IN_PYTHON], env=environment, text=True)
+    found = {name: (set(inputs), set(required)) for name, (inputs, required) in json.loads(printed).items()}
+    for name, inputs, required in components(schema):
+        assert found[name] == (set(map(snake, inputs)), set(map(snake, required))), name
+
+
+def snake(name: str) -> str:
+    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()

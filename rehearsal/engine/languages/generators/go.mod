@@ -1,4 +1,4 @@
-// The generators of packages in TypeScript and Go: those of the engine's release.
+// The generators of packages in TypeScript, Go and Python: those of the engine's release.
 module github.com/aks-infiniband/rehearsal/engine/languages/generators
 
 go 1.26.0

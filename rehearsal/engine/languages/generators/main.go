@@ -13,6 +13,7 @@ import (
 
 	golang "github.com/pulumi/pulumi/pkg/v3/codegen/go"
 	"github.com/pulumi/pulumi/pkg/v3/codegen/nodejs"
+	"github.com/pulumi/pulumi/pkg/v3/codegen/python"
 	"github.com/pulumi/pulumi/pkg/v3/codegen/schema"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/util/rpcutil"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
@@ -70,6 +71,8 @@ func (g *generator) files(pkg *schema.Package, local bool, loader schema.Referen
 		return nodejs.GeneratePackage("pulumi", pkg, nil, nil, local, loader)
 	case "go":
 		return golang.GeneratePackage("pulumi", pkg, nil)
+	case "python":
+		return python.GeneratePackage("pulumi", pkg, nil, loader)
 	}
 	return nil, fmt.Errorf("no generator for %s", g.language)
 }
