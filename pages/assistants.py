@@ -14,9 +14,9 @@ from aks_infiniband_cli.main import COMMANDS
 
 PROJECT: Final = Path(__file__).parents[1]
 SUMMARY: Final = (
-    "A Pulumi program and component library for AKS clusters whose pods talk RDMA over InfiniBand: node pools, NVIDIA's "
-    "operators, and a `pulumi up` that succeeds if bandwidth, latency and GPUDirect were measured and meet what the machine "
-    "size promises. A rehearsal runs the same program on a laptop."
+    "A Pulumi program and component library for AKS clusters whose pods talk RDMA over InfiniBand: node pools, "
+    "NVIDIA's operators, and a `pulumi up` that succeeds if bandwidth, latency and GPUDirect were measured and meet "
+    "what the machine size promises. A rehearsal runs the same program on a laptop."
 )
 CHANGES: Final = {
     "init": "writes a stack file",
@@ -70,7 +70,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def skill() -> str:
-    """The skill: which command answers which question, what it changes, and what an assistant leaves to a person."""
+    """The skill: commands by question, their changes, and the steps for a person."""
     rows = [f"| `aks-infiniband {each.name}` | {each.help} | {CHANGES[each.name]} |" for each in COMMANDS]
     summary = "\n  ".join(wrap(SUMMARY.replace("`", ""), 110))
     return _SKILL.format(summary=summary, commands="\n".join(rows))
@@ -90,13 +90,13 @@ description: >-
 |---|---|---|
 {commands}
 
-Every command has `--help`, and `--output json` for one JSON document. Exit codes: 0 fine, 1 something is not as it should
-be, 2 wrong use or no answer, 3 a pool was not measured.
+Every command has `--help`, and `--output json` for one JSON document. Exit codes: 0 fine, 1 something is not as it
+should be, 2 wrong use or no answer, 3 a pool was not measured.
 
 ## In which order
 
 1. A job is slow, waits or fails: `aks-infiniband doctor --kubeconfig FILE`. Its answer names object, cause and cure.
-2. The doctor finds nothing: `aks-infiniband validate --pool NAME` measures idle nodes. It needs pods, so a person starts it.
+2. The doctor finds nothing: `aks-infiniband validate --pool NAME` measures idle nodes by pods, so a person starts it.
 3. One machine falls short: `aks-infiniband evidence NODE` keeps what a support case needs. A person decides on `replace`.
 4. A stack file is to change: edit `Pulumi.STACK.yaml`, then `rehearsal up STACK`, which costs nothing, and
    `aks-infiniband preflight`. A person runs `pulumi up`.

@@ -32,7 +32,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PULUMI_")}
     environment |= {"PATH": os.pathsep.join([str(built(lambda: host("yaml"))), str(BIN), os.environ["PATH"]])}
     environment |= {"PULUMI_HOME": str(folder / "home"), "PULUMI_SKIP_UPDATE_CHECK": "1"}
-    # Dependencies are those of this project's environment, so that no package index is asked.
+    # Dependencies are those of this project's environment: pip reaches no index.
     environment |= {"PYTHONPATH": site.getsitepackages()[0], "PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1"}
     environment |= {"PIP_FIND_LINKS": str(build_tools(links))}
     with forge(repository, folder) as reached:
@@ -48,7 +48,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
             timeout=600,
         )
     found = folder / "home" / "plugins" / f"resource-{HOST}_example_aks-infiniband.git_provider-v{VERSION}" / "provider"
-    # It then fetches the providers of Azure and Kubernetes, which this forge does not have.
+    # The engine then fetches the providers of Azure and Kubernetes, which this forge does not have.
     assert "Finished installing dependencies" in done.stdout + done.stderr, done.stderr
     (packages,) = found.glob("lib/python*/site-packages")
     (packages / "dependencies.pth").write_text(f"{site.getsitepackages()[0]}\n")

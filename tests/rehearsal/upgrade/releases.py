@@ -11,7 +11,7 @@ from rehearsal.tools.paths import PROJECT
 _RELEASES: Final = PROJECT / "tests" / "releases"
 _PARTS: Final = ("__main__.py", "Pulumi.yaml", "Pulumi.dev.yaml", "values", "components", "command_line")
 _LIBRARY_FIRST: Final = "import sys\n\nsys.path[:0] = {folders!r}\n"
-"""Before a release's program: its library and command line in place of today's, which are installed."""
+"""Put before the program of a release: the library and command line of that release, not today's that are installed."""
 
 
 def released_versions() -> list[str]:

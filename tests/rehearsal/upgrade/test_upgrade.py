@@ -50,7 +50,7 @@ def deployed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 def _deployed_by_its_program(version: str, folder: Path) -> Iterator[Stack]:
-    """With the release's own stack file, which stays when today's program takes the place of the release's."""
+    """The stack file stays that of the release when today's program takes the place of the older one."""
     old = project_of(version, folder / "old")
     with rehearsing(old, STACK, folder=folder, speed=SPEED) as rehearsed:
         stack = Stack(rehearsed.rehearsal)
