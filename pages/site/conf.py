@@ -125,7 +125,7 @@ def _navigate(_app: Sphinx, name: str, source: list[str]) -> None:
 
 
 def _index(app: Sphinx, error: Exception | None) -> None:
-    """Have the first page under the name that web servers look for, and the index for assistants with the site's links."""
+    """Have the first page under the name that web servers look for, and llms.txt with the links of the site."""
     if error is None:
         shutil.copyfile(Path(app.outdir, f"{root_doc}.html"), Path(app.outdir, "index.html"))
         index = Path(app.srcdir, "llms.txt").read_text(encoding="utf-8")

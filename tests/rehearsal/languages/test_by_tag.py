@@ -1,4 +1,4 @@
-"""`pulumi package add` by the repository's tag: the engine clones and unpacks it, and its provider serves TypeScript."""
+"""`pulumi package add` by the repository's tag: the engine clones it, and its provider serves a TypeScript program."""
 
 import os
 import site

@@ -31,11 +31,12 @@ GO_MODULE = "example.com/pulumi-aks-infiniband/sdk/go/aks-infiniband"
 INPUTS_IN_PYTHON = """
 import inspect, json, pulumi_aks_infiniband as package
 found = {}
-for name in package.__all__ if hasattr(package, "__all__") else dir(package):
-    args = getattr(package, name + "Args", None)
-    if args is not None and hasattr(getattr(package, name, None), "__init__") and inspect.isclass(getattr(package, name)):
-        taken = [each for each in inspect.signature(args.__init__).parameters.values() if each.name not in ("__self__", "self")]
-        found[name] = [each.name for each in taken], [each.name for each in taken if each.default is inspect.Parameter.empty]
+for name in dir(package):
+    if name.endswith("Args") and inspect.isclass(getattr(package, name[:-4], None)):
+        signature = inspect.signature(getattr(package, name).__init__)
+        taken = [each for each in signature.parameters.values() if each.name not in ("__self__", "self")]
+        required = [each.name for each in taken if each.default is inspect.Parameter.empty]
+        found[name[:-4]] = [each.name for each in taken], required
 print(json.dumps(found))
 """
 PROGRAM = """
