@@ -3,9 +3,9 @@
     python3 -m benchmark.healthy_gpus --gpus 1 --runs 40 --out results.json
 
 Needs the CUDA runtime, cuBLAS, NVML and NCCL where the loader finds them, and nothing of Python's but its own library.
-First come the runs, with nothing else on the GPUs. Then another process does work of several kinds on GPU 0 while it is
-measured. Then an all-reduce of small messages is launched one by one and as a graph. `benchmark/gpus.py` draws its
-healthy pools from what this leaves.
+The steps: an all-reduce of small messages, launched one by one and as a graph; this host as if it should have a GPU more;
+GPU 0 with another process at work on it, of several kinds; healthy runs, with nothing else on the GPUs. `benchmark/gpus.py`
+draws its healthy pools from the last.
 """
 
 import argparse
@@ -159,6 +159,14 @@ def with_others(gpus: int) -> dict[str, Any]:
     return told
 
 
+def with_one_missing(gpus: int) -> dict[str, Any]:
+    """What is said of this host if it should have one GPU more than it has."""
+    found = measured(gpus + 1)
+    told = said([found])
+    print(f"{time.strftime('%X')} one GPU is missing: {[one for one in told if named(one)]}", flush=True)
+    return {"found": found, "said": told}
+
+
 def launched(ranks: int, *, of_one_gpu: bool) -> dict[str, Any]:
     """Small all-reduces, launched one by one and as a graph, in seconds of one; ranks of one GPU meet over sockets."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -291,6 +299,7 @@ def main() -> None:
     of_one_gpu = arguments.gpus == 1
     keep("launched", launched(2 if of_one_gpu else arguments.gpus, of_one_gpu=of_one_gpu))
     print(json.dumps(kept["launched"]), flush=True)
+    keep("missing", with_one_missing(arguments.gpus))
     keep("others", with_others(arguments.gpus))
     keep("healthy", healthy(arguments.gpus, arguments.runs, arguments.seconds))
     print(f"all runs as one pool: {[check for check in kept['healthy']['together'] if named(check)] or 'names none'}")
