@@ -3,9 +3,9 @@
     python3 -m benchmark.healthy_gpus --gpus 1 --runs 40 --out results.json
 
 Needs the CUDA runtime, cuBLAS, NVML and NCCL where the loader finds them, and nothing of Python's but its own library.
-The steps: an all-reduce of small messages, launched one by one and as a graph; this host as if it should have a GPU more;
-GPU 0 with another process at work on it, of several kinds; healthy runs, with nothing else on the GPUs. `benchmark/gpus.py`
-draws its healthy pools from the last.
+The steps: an all-reduce of small messages, launched one by one and as a graph; this host as if it should have a GPU
+more; GPU 0 with another process at work on it, of several kinds; healthy runs, with nothing else on the GPUs, from
+which `benchmark/gpus.py` draws its healthy pools.
 """
 
 import argparse
@@ -160,7 +160,7 @@ def with_others(gpus: int) -> dict[str, Any]:
 
 
 def with_one_missing(gpus: int) -> dict[str, Any]:
-    """What is said of this host if it should have one GPU more than it has."""
+    """The checks of this host, measured as one that should have one GPU more."""
     found = measured(gpus + 1)
     told = said([found])
     print(f"{time.strftime('%X')} one GPU is missing: {[one for one in told if named(one)]}", flush=True)
