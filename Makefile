@@ -103,7 +103,7 @@ tools: setup ## build the pinned engine, provider and control plane, once a mach
 recordings: setup ## write down anew what every stack and example declares: tests/recordings/README.md
 	@$(BIN)/python -m tests.recordings
 
-bench: tools ## how long deployments take, ours and the public guides': docs/benchmark.md; what pools and machines cost: docs/scale.md; hours: STACKS=dev SPEED=4 REPETITIONS=3, 0 computes
+bench: tools ## how long deployments take, ours and the public guides': what pools and machines cost: docs/measurements.md; hours: STACKS=dev SPEED=4 REPETITIONS=3, 0 computes
 	@$(BIN)/python -m benchmark.makespan $(call option,repetitions,$(REPETITIONS)) $(if $(STACKS),--stacks $(STACKS)) \
 	  $(if $(filter command line,$(origin SPEED)),--speed $(call quoted,$(SPEED)))
 	@$(BIN)/python -m benchmark.scale

@@ -14,6 +14,7 @@ from pages.assistants import llms_txt, skill
 from pages.azure_resources import with_azure_resources
 from pages.components import with_components
 from pages.endings import with_table
+from pages.faults import with_faults
 from pages.observability import observability_page
 from pages.reference import reference
 from pages.rooms import PAGES, drawn
@@ -34,6 +35,7 @@ def documents() -> dict[str, str]:
         "rehearse-your-program.md": with_azure_resources((DOCS / "rehearse-your-program.md").read_text()),
         "languages.md": with_components((DOCS / "languages.md").read_text()),
         "judging.md": with_table((DOCS / "judging.md").read_text()),
+        "rehearsal.md": with_faults((DOCS / "rehearsal.md").read_text()),
         "skill/SKILL.md": skill(),
     }
 

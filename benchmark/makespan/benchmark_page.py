@@ -1,4 +1,4 @@
-"""The tables and the plot of docs/benchmark.md."""
+"""The tables and the plot of docs/measurements.md about deployments, and the file of what was timed."""
 
 import re
 import statistics
@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+import yaml
 from aks_infiniband_cli.report.timeline import clock
 from matplotlib.figure import Figure
 
@@ -15,14 +16,12 @@ from benchmark.makespan.deployments import Case, cases
 from benchmark.makespan.validation import table
 from rehearsal.tools.paths import PROJECT
 
-DOCUMENT: Final = PROJECT / "docs" / "benchmark.md"
+DOCUMENT: Final = PROJECT / "docs" / "measurements.md"
+TIMED: Final = PROJECT / "benchmark" / "results" / "timed.yaml"
 PLOT: Final = PROJECT / "docs" / "benchmark.png"
 _LEAST: Final = """\
 | stack | deployment | this program | the guides' order | guides ÷ this program |
 |---|---|---|---|---|"""
-_MEASURED: Final = """\
-| stack | deployment | this program | ÷ least | measuring | engine | the guides' order | ÷ least | guides ÷ ours |
-|---|---|---|---|---|---|---|---|---|"""
 _PARTS: Final = ("simulated_s", "measuring_s", "engine_s")
 
 
@@ -66,31 +65,42 @@ def with_validation(page: str) -> str:
     return _put(page, "validation", table())
 
 
-def with_measured(page: str, results: Mapping[str, Any]) -> str:
-    """The page with the medians of what was timed, and where."""
+def medians(results: Mapping[str, Any]) -> dict[str, Any]:
+    """The medians of what was timed, and on which machine."""
     timed = [pair for pair in _pairs() if all(_timings(results, case) for case in pair)]
-    lines = [_measured(results, case, guides) for case, guides in timed]
-    machine = (
-        f"Medians of {min(len(_timings(results, case)) for pair in timed for case in pair)}, at {results['speed']:g} "
-        f"simulated seconds in a real one and {results['parallel']} deployments at a time, on {results['processor']}, "
-        f"{results['threads']} threads, with Python {results['python']}; the load average of the last 15 minutes was "
-        f"{results['load']:g}."
-    )
-    if results["load"] > results["threads"]:
-        machine += (
-            " **That is more than the machine has threads: it had other work, and all deployments took longer than "
-            "they need, those with more steps most. How the two orders compare is in the first table.**"
-        )
-    return _put(page, "measured", "\n".join([_MEASURED, *map(_line, lines), "", machine]))
+    return {
+        "machine": {key: results[key] for key in ("processor", "threads", "python", "load")},
+        "speed": results["speed"],
+        "parallel": results["parallel"],
+        "repetitions": min(len(_timings(results, case)) for pair in timed for case in pair),
+        "deployments": [_timed(results, case, guides) for case, guides in timed],
+    }
 
 
-def _measured(results: Mapping[str, Any], case: Case, guides: Case) -> list[str]:
+def _timed(results: Mapping[str, Any], case: Case, guides: Case) -> dict[str, Any]:
+    stack, _, deployment = _name(case).partition(" | ")
     ours, theirs = (_median(results, timed, *_PARTS) for timed in (case, guides))
-    real = [f"{_median(results, case, part) / ours:.1%}" for part in ("measuring_s", "engine_s")]
-    return [
-        *(_name(case), clock(ours), f"{ours / _least(case):.2f}", *real),
-        *(clock(theirs), f"{theirs / _least(guides):.2f}", f"{theirs / ours:.2f}"),
-    ]
+    return {
+        "stack": stack,
+        "deployment": deployment,
+        "seconds": round(ours),
+        "over_least": round(ours / _least(case), 2),
+        "measuring_percent": round(100 * _median(results, case, "measuring_s") / ours, 1),
+        "engine_percent": round(100 * _median(results, case, "engine_s") / ours, 1),
+        "guides_seconds": round(theirs),
+        "guides_over_least": round(theirs / _least(guides), 2),
+    }
+
+
+def timed_file(results: Mapping[str, Any]) -> str:
+    """The file of what was timed."""
+    head = """\
+# Deployments from nothing, timed by `make bench` on the simulated cloud: medians, in simulated seconds.
+# over_least: divided by what docs/measurements.md computes as the least. measuring_percent, engine_percent: the
+# validation's and the engine's part. load: the load average of the last 15 minutes; above `threads`, the machine had
+# other work, and all deployments took longer than they need. speed: simulated seconds in a real one.
+"""
+    return head + yaml.safe_dump(medians(results), sort_keys=False, width=120)
 
 
 def _timings(results: Mapping[str, Any], case: Case) -> list[dict[str, Any]]:

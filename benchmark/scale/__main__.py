@@ -1,4 +1,4 @@
-"""`python -m benchmark.scale`: measure what pools and machines cost, and write it into docs/scale.md."""
+"""`python -m benchmark.scale`: measure what pools and machines cost, and write it into docs/measurements.md."""
 
 import argparse
 import multiprocessing

@@ -1,4 +1,4 @@
-"""The tables of docs/scale.md."""
+"""The tables of docs/measurements.md about pools and machines."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from benchmark.scale.engine import Cost as EngineCost
 from benchmark.scale.machines import Cost as MachineCost
 from rehearsal.tools.paths import PROJECT
 
-DOCUMENT: Final = PROJECT / "docs" / "scale.md"
+DOCUMENT: Final = PROJECT / "docs" / "measurements.md"
 _POOLS: Final = (
     "pools",
     "resources in the state",

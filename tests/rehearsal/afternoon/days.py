@@ -1,20 +1,26 @@
-"""The afternoon's two pages: what is typed, and each program's files."""
+"""The afternoon's page: what is typed, and each program's files."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from tests.snippets import snippets
+from tests.snippets import DOCS, snippets_of
 
 Language = Literal["python", "yaml", "nodejs"]
+_LABELS: Final[Mapping[Language, str]] = {"python": "Python", "yaml": "YAML", "nodejs": "TypeScript"}
+_TABS: Final = re.compile(r"<!-- tabs -->\n(.*?)<!-- end of tabs -->", re.DOTALL)
+_TAB: Final = re.compile(r"^\*\*(.+)\*\*$\n", re.MULTILINE)
+_FILE: Final = re.compile(r"^`([\w.]+)`[^`]*:\n\n```\w+\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_PAGE: Final = (DOCS / "afternoon.md").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Day:
-    """What is typed and what is written, as the page has it. path: what puts the wheel's provider on the PATH."""
+    """What is typed and what is written, as the page has it. path: what puts the wheel's programs on the PATH."""
 
     install: str
-    path: str = ""
+    path: str
     checks: str
     breaks: str
     mends: str
@@ -23,29 +29,26 @@ class Day:
     files: Mapping[str, str]
 
 
-def _in_python() -> Day:
-    install, types, unit, breaks, mends, workload, stop = snippets("afternoon.md", "sh")
-    files = (*snippets("afternoon.md", "yaml"), *snippets("afternoon.md", "python"), *snippets("afternoon.md", "toml"))
-    written = ("Pulumi.yaml", "Pulumi.prod.yaml", "broken.yaml", "mended.yaml")
-    names = (*written, "fleet.py", "__main__.py", "test_fleet.py", "pyproject.toml")
-    named = dict(zip(names, files, strict=True))
-    commands = {"breaks": breaks, "mends": mends, "workload": workload, "stop": stop}
-    return Day(install=install, checks=types + unit, **commands, files=named)
+def _day(label: str) -> Day:
+    page = _TABS.sub(lambda tabs: _tab(tabs[1], label), _PAGE)
+    install, *checks, breaks, mends, workload, stop = snippets_of(page, "sh")
+    commands, path = install.rstrip().rsplit("\n", 1)
+    return Day(
+        install=commands,
+        path=path,
+        checks="".join(checks),
+        breaks=breaks,
+        mends=mends,
+        workload=workload,
+        stop=stop,
+        files=dict(_FILE.findall(page)),
+    )
 
 
-def _in(language: Literal["yaml", "nodejs"]) -> Day:
-    page = "afternoon-in-other-languages.md"
-    install, path, checks, breaks, mends, workload, stop = snippets(page, "sh")
-    stack_file, in_yaml, of_typescript, broken, mended = snippets(page, "yaml")
-    files = {"Pulumi.prod.yaml": stack_file, "broken.yaml": broken, "mended.yaml": mended}
-    if language == "yaml":
-        files["Pulumi.yaml"] = in_yaml
-    else:
-        files["Pulumi.yaml"] = of_typescript
-        files |= zip(("package.json", "tsconfig.json"), snippets(page, "json"), strict=True)
-        files |= zip(("fleet.ts", "index.ts", "fleet.test.ts"), snippets(page, "ts"), strict=True)
-    commands = {"breaks": breaks, "mends": mends, "workload": workload, "stop": stop}
-    return Day(install=install, path=path, checks=checks, **commands, files=files)
+def _tab(tabs: str, label: str) -> str:
+    """The text under one bold label; nothing if the label is missing."""
+    _, *parts = _TAB.split(tabs)
+    return dict(zip(parts[::2], parts[1::2], strict=True)).get(label, "")
 
 
-DAYS: Final[Mapping[Language, Day]] = {"python": _in_python(), "yaml": _in("yaml"), "nodejs": _in("nodejs")}
+DAYS: Final[Mapping[Language, Day]] = {language: _day(label) for language, label in _LABELS.items()}

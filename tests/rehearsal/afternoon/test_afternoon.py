@@ -35,8 +35,8 @@ def installed(empty: Folder, language: Language) -> Iterator[Folder]:
     for name, text in day.files.items():
         (empty.path / name).write_text(text)
     try:
-        if language != "python":
-            empty.programs = (empty.path / ".venv" / "bin", host(language))
+        hosts = () if language == "python" else (host(language),)
+        empty.programs = (empty.path / ".venv" / "bin", *hosts)
         if language == "nodejs":
             (empty.path / "node_modules").symlink_to(node_modules(EXAMPLE))
     except UnavailableError as error:
@@ -67,7 +67,8 @@ def test_nothing_is_imported_from_the_checkout(installed: Folder) -> None:
 def test_the_program_passes_a_strict_type_checker_and_its_unit_tests_on_mocks(
     installed: Folder, language: Language
 ) -> None:
-    types, unit = DAYS[language].checks.splitlines()
+    packages, types, unit = DAYS[language].checks.splitlines()
+    assert installed.shell(packages).returncode == 0
     checked = installed.shell(types)
     assert checked.returncode == 0, checked.stdout
     tested = installed.shell(unit)

@@ -1,18 +1,36 @@
 """docs/measurements.md says what was measured, and what was measured is what was asked for."""
 
+import re
 from typing import Any
 
 import pytest
+import yaml
 
+from benchmark.makespan.benchmark_page import TIMED
 from benchmark.tables import DOCUMENT, RESULTS, read, rendered
 
 MEASURED = read(sorted(RESULTS.glob("*.json")))
 
 
-def test_the_document_has_the_tables_of_the_results_and_of_no_others() -> None:
+def test_the_page_has_the_rows_of_the_results_and_of_no_others() -> None:
     text = DOCUMENT.read_text(encoding="utf-8")
     assert rendered(text, MEASURED) == text
-    assert text.count("<!-- machine ") == len(MEASURED) == 2
+    assert len(re.findall(r"^\| \d × NVIDIA ", text, re.MULTILINE)) == 3 * len(MEASURED) == 6
+
+
+def test_each_rate_and_bandwidth_that_the_page_quotes_is_in_the_file_of_what_was_measured_by_hand() -> None:
+    section = DOCUMENT.read_text(encoding="utf-8").partition("## GPUs under load")[2].partition("\n## ")[0]
+    quoted = re.findall(r"\b\d+\.\d+\b", re.sub(r"[\d.]+ %", "", section))
+    recorded = re.findall(r"\d+\.\d+", (RESULTS / "by_hand.yaml").read_text(encoding="utf-8"))
+    assert len(quoted) > 8
+    assert set(quoted) - set(recorded) == set()
+
+
+def test_no_timed_deployment_took_longer_than_the_page_says() -> None:
+    [percent] = re.findall(r"each deployment took (\d+) % longer", DOCUMENT.read_text(encoding="utf-8"))
+    deployments = yaml.safe_load(TIMED.read_text(encoding="utf-8"))["deployments"]
+    assert len(deployments) == 12
+    assert max(each["over_least"] for each in deployments) == 1 + int(percent) / 100
 
 
 @pytest.mark.parametrize("name", MEASURED)
