@@ -68,7 +68,7 @@ version: tools ## make what is Unreleased a version, VERSION=0.3.0, and write do
 release: tools ## build wheels, SBOM and licences into dist/ and check them; publishes nothing: docs/releases.md
 	@.ci/release
 
-check: setup ## style, types and layers: every check runs, and what failed is listed at the end
+check: setup $(VENV)/.site ## style, types and layers: every check runs, and what failed is listed at the end
 	@.ci/check
 
 fix: setup ## mend what lint and format can mend
@@ -83,7 +83,7 @@ style: setup ## count the habits that STYLE.md names, and lower their ceilings
 docs: setup ## write anew what is generated: the settings' pages, and the rooms in CONTRIBUTING.md
 	@$(BIN)/python -m pages
 
-site: setup ## make a site of all pages in build/site; what is wrong with a page is an error
+site: setup $(VENV)/.site ## make a site of all pages in build/site; what is wrong with a page is an error
 	@.ci/site
 	@echo "build/site/index.html"
 
@@ -125,9 +125,16 @@ $(VENV)/.installed: requirements.txt requirements-dev.txt requirements-pip.txt c
 	@$(INSTALL) --no-deps --no-build-isolation --editable ./components --editable ./command_line
 	@touch $@
 
+# No rehearsal and no test needs it.
+$(VENV)/.site: pages/site/requirements.txt $(VENV)/.installed
+	@echo "Installing what builds the site into $(VENV)"
+	@$(INSTALL) $(HASHED) pages/site/requirements.txt
+	@touch $@
+
 lock: setup ## resolve the requirements files anew from pyproject.toml
 	@$(LOCK) --universal requirements.in -o requirements.txt
 	@$(LOCK) --universal --generate-hashes --no-emit-package aks-infiniband --no-emit-package aks-infiniband-cli requirements-dev.in -o requirements-dev.txt
 	@$(LOCK) --universal --generate-hashes --allow-unsafe requirements-pip.in -o requirements-pip.txt
 	@$(LOCK) --universal --generate-hashes --no-header tests/mutation/requirements.in -o tests/mutation/requirements.txt
+	@$(LOCK) --universal --generate-hashes --no-header --constraint requirements-dev.txt pages/site/requirements.in -o pages/site/requirements.txt
 	@sed -n 's/^GO_PACKAGE = "\(.*\)"$$/\1/p' rehearsal/tools/pins.py | $(LOCK) --universal --generate-hashes --no-header - -o rehearsal/tools/go-requirements.txt

@@ -12,6 +12,7 @@ from aks_infiniband.facts.words import for_pods
 
 from pages.assistants import llms_txt, skill
 from pages.azure_resources import with_azure_resources
+from pages.commands import command_line_page
 from pages.components import with_components
 from pages.endings import with_table
 from pages.faults import with_faults
@@ -19,7 +20,7 @@ from pages.observability import observability_page
 from pages.reference import reference
 from pages.rooms import PAGES, drawn
 from pages.schema import stack_file_schema
-from pages.symptoms import doctor_page
+from pages.symptoms import doctor_page, symptom_pages
 
 DOCS: Final = Path(__file__).parents[1] / "docs"
 
@@ -31,6 +32,8 @@ def documents() -> dict[str, str]:
         "settings.schema.json": f"{schema}\n",
         "settings.md": reference(),
         "doctor.md": doctor_page(),
+        **symptom_pages(),
+        "command-line.md": command_line_page(),
         "observability.md": observability_page(),
         "rehearse-your-program.md": with_azure_resources((DOCS / "rehearse-your-program.md").read_text()),
         "languages.md": with_components((DOCS / "languages.md").read_text()),

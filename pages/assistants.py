@@ -4,13 +4,15 @@ llms.txt has the form of https://llmstxt.org; the skill that of https://agentski
 """
 
 import re
-import runpy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from textwrap import wrap
 from typing import Final
 
+from aks_infiniband_cli.doctor.catalogue import AREAS
 from aks_infiniband_cli.main import COMMANDS
+
+from pages.site.navigation import NAVIGATION
 
 PROJECT: Final = Path(__file__).parents[1]
 SUMMARY: Final = (
@@ -34,15 +36,17 @@ CHANGES: Final = {
     "teardown": "nothing: it prints commands",
     "mcp": "nothing: it reads the cluster",
 }
+_LEFT_OUT: Final = {"docs/api", *(f"docs/symptoms/{area}" for area in AREAS)}
+"""Pages that are made from docstrings, and those to which the doctor's page leads."""
 _LONGEST: Final = 200
 """Characters of a page's description."""
 
 
 def llms_txt() -> str:
     """The index: each page of the site with its first sentence."""
-    navigation: dict[str, Sequence[str]] = runpy.run_path(str(PROJECT / "pages/site/conf.py"))["NAVIGATION"]
     lines = ["# aks-infiniband", "", f"> {SUMMARY}"]
-    for caption, pages in navigation.items():
+    for caption, entries in NAVIGATION.items():
+        pages = [page for entry, below in entries.items() for page in (entry, *below) if page not in _LEFT_OUT]
         lines += ["", f"## {caption}", "", *map(_entry, pages)]
     return "\n".join([*lines, ""])
 

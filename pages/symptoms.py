@@ -1,12 +1,13 @@
-"""The doctor's catalogue as Markdown, between two markers of its page."""
+"""The doctor's catalogue as Markdown: a page for each family of symptoms, and the table of families in docs/doctor.md."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from aks_infiniband_cli.doctor.catalogue import AREAS, Symptom, catalogue
 
-PAGE: Final = Path(__file__).parents[1] / "docs" / "doctor.md"
+_PAGE: Final = Path(__file__).parents[1] / "docs" / "doctor.md"
 _START: Final = "<!-- catalogue, written by make docs -->"
 _END: Final = "<!-- end of catalogue -->"
 _TITLES: Final = {
@@ -19,28 +20,43 @@ _TITLES: Final = {
     "networks": "Secondary networks",
     "lifecycle": "Releases, leftovers and versions",
 }
+_OF_PAGE: Final = re.compile(r"\bdocs/([a-z-]+\.md)")
 
 
 def doctor_page() -> str:
-    """The page, with the catalogue as it is."""
-    above, rest = PAGE.read_text().split(_START)
+    """The page of the doctor, with the families as they are."""
+    above, rest = _PAGE.read_text(encoding="utf-8").split(_START)
     _, below = rest.split(_END)
-    listed = "\n".join(_sections())
-    return f"{above}{_START}\n{listed}\n{_END}{below}"
+    rows = "\n".join(
+        f"| [{_TITLES[area]}](symptoms/{area}.md) | {len(symptoms)} | {', '.join(f'`{each.id}`' for each in symptoms)} |"
+        for area, symptoms in _families()
+    )
+    return f"{above}{_START}\n| family | symptoms | |\n|---|---|---|\n{rows}\n{_END}{below}"
 
 
-def _sections() -> Iterator[str]:
-    symptoms = catalogue().values()
-    yield f"{len(symptoms)} symptoms. `--output json` names the sources of each; they stand in"
-    yield "`command_line/aks_infiniband_cli/doctor/symptoms`, with the day on which they were read."
+def symptom_pages() -> dict[str, str]:
+    """A page for each family, by its name in docs."""
+    return {
+        f"symptoms/{area}.md": f"# Symptoms: {_TITLES[area]}\n\nWhat [the doctor](../doctor.md) finds. "
+        f"Written by `make docs` from `doctor/symptoms/{area}.yaml`.\n\n" + "\n".join(map(_entry, symptoms))
+        for area, symptoms in _families()
+    }
+
+
+def _families() -> Iterator[tuple[str, list[Symptom]]]:
     for area in AREAS:
-        yield f"\n### {_TITLES[area]}\n"
-        yield from (_entry(symptom) for symptom in symptoms if symptom.area == area)
+        yield area, [each for each in catalogue().values() if each.area == area]
 
 
 def _entry(symptom: Symptom) -> str:
-    told = (
-        f"- **{symptom.id}**: {symptom.title}.<br>Shown by: {symptom.evidence}.<br>Cause: {symptom.cause}."
-        f"<br>Fix: {symptom.fix}."
-    )
-    return told.replace("..", ".")
+    lines = [
+        f"## {symptom.title}",
+        "",
+        f"`{symptom.id}`",
+        "",
+        f"- **Shown by:** {symptom.evidence}.",
+        f"- **Cause:** {symptom.cause}.",
+        f"- **Fix:** {symptom.fix}.",
+        "",
+    ]
+    return _OF_PAGE.sub(r"[\1](../\1)", "\n".join(lines).replace("..\n", ".\n"))

@@ -1,126 +1,124 @@
 """How Sphinx makes one site of the pages: `make site`. It needs no network, and every warning is an error.
 
-The pages are those that are read in the repository, so nothing is written for the site alone but the pages' order.
+The pages are those of the repository. Written for the site alone are its first page (landing.md), the order of the
+pages (navigation.py), and the API reference, which is made from the docstrings at each build (api.py).
+
+The environment variable SITE is the address of the published site. With it, pages have a canonical address and a
+picture for previews. REPOSITORY is the address of the repository. With it, pages have a link for edits.
 """
 
+import os
 import shutil
+import sys
+import tomllib
 from pathlib import Path
 from typing import Final
 
 from sphinx.application import Sphinx
+from sphinx.config import Config
 
-NAVIGATION: Final = {
-    "Begin": ["docs/tutorial", "docs/how-it-works", "docs/README"],
-    "Deploy a cluster": [
-        "docs/init",
-        "docs/existing-cluster",
-        "docs/chart",
-        "docs/environments",
-        "docs/preflight",
-        "docs/workloads",
-        "docs/dra",
-        "docs/gb300",
-        "docs/mi300x",
-        "docs/roce",
-        "docs/storage",
-        "docs/scheduling",
-        "examples/jobs/README",
-        "docs/report",
-        "docs/teardown",
-    ],
-    "Keep it good": [
-        "docs/doctor",
-        "docs/validate",
-        "docs/assistants",
-        "docs/light-check",
-        "docs/observability",
-        "docs/evidence",
-        "docs/replace",
-        "docs/node-repair",
-        "docs/rollout",
-        "docs/upgrade",
-    ],
-    "Use it in your own program": [
-        "docs/afternoon",
-        "docs/library",
-        "docs/languages",
-        "docs/rehearse-your-program",
-        "examples/own-aks/README",
-        "examples/any-cluster/README",
-        "examples/terraform/README",
-        "examples/plain-aks/README",
-        "docs/releases",
-    ],
-    "Look up": [
-        "docs/settings",
-        "docs/command-line",
-        "docs/trust",
-        "docs/facts",
-        "docs/support",
-        "CHANGELOG",
-        "SECURITY",
-    ],
-    "How it works, and why": [
-        "docs/rehearsal",
-        "docs/validation",
-        "docs/judging",
-        "docs/real-tools",
-        "docs/measurements",
-        "docs/features",
-        "docs/field-reports",
-    ],
-    "Change this project": [
-        "CONTRIBUTING",
-        "STYLE",
-        "components/README",
-        "command_line/README",
-        "rehearsal/README",
-        "rehearsal/CONTRIBUTING",
-        "tests/recordings/README",
-        "tests/field_recordings/README",
-        "tests/conformance/README",
-        "tests/releases/README",
-        "tests/rehearsal/upgrade/README",
-        "tests/unit/validation/transcripts/README",
-    ],
-}
-"""Every page of the site under what somebody wants. A page that is missing here, or is not there, is a warning."""
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from pages.site import api, navigation
+
+_SITE: Final = Path(__file__).parent
+_ROOT: Final = _SITE.parents[1]
 
 project = "aks-infiniband"
-extensions = ["myst_parser", "sphinxcontrib.mermaid"]
+author = "The authors of aks-infiniband"
+version = release = tomllib.loads((_ROOT / "components/pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+extensions = [
+    "pages.site.drawings",
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinxext.opengraph",
+]
 root_doc = "README"
 include_patterns = [
     "*.md",
     "docs/*.md",
+    "docs/*/*.md",
     "examples/*/README.md",
-    *(f"{name}.md" for pages in NAVIGATION.values() for name in pages if not name.startswith("docs/")),
+    *(f"{name}.md" for name in navigation.names() if not name.startswith("docs/")),
 ]
-exclude_patterns = [".*", "build", "dist"]
+exclude_patterns = [".*", "build", "dist", "docs/skill"]
+
+myst_enable_extensions = ["alert", "colon_fence"]
 myst_heading_anchors = 5
-# The drawings are made in the reader's browser, which fetches mermaid for them.
 myst_fence_as_directive = ["mermaid"]
+# A first page has no heading in its text.
+suppress_warnings = ["myst.header"]
+
+# Docstrings name code in single backticks.
+default_role = "code"
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_class_signature = "mixed"
+autodoc_default_options = {"members": True, "show-inheritance": False}
+
 html_theme = "furo"
-html_title = "aks-infiniband"
+html_title = f"aks-infiniband {version}"
+html_baseurl = os.environ.get("SITE", "")
 html_copy_source = False
+html_show_sourcelink = False
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_js_files = ["versions.js"]
+templates_path = ["templates"]
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/search.html",
+        "sidebar/versions.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
+html_theme_options: dict[str, str] = {"light_logo": "logo.svg", "dark_logo": "logo-dark.svg"}
+if os.environ.get("REPOSITORY"):
+    html_theme_options |= {
+        "source_repository": os.environ["REPOSITORY"],
+        "source_branch": "main",
+        "source_directory": "",
+    }
+html_favicon = "static/logo.svg"
+
+ogp_site_url = html_baseurl or "/"
+ogp_site_name = "aks-infiniband"
+ogp_image = "_static/preview.png"
+ogp_image_alt = "The end of a rehearsal: every figure of a pool with its limit, and the verdict"
+ogp_social_cards = {"enable": False}
+copybutton_prompt_text = "$ "
 
 
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
-    app.connect("source-read", _navigate)
-    app.connect("build-finished", _index)
+    app.connect("config-inited", _write_api)
+    app.connect("source-read", _prepared)
+    app.connect("autodoc-process-docstring", _with_list)
+    app.connect("build-finished", _finish)
 
 
-def _navigate(_app: Sphinx, name: str, source: list[str]) -> None:
-    """Give the first page the tables of contents, which a reader of the repository would see as text."""
+def _write_api(app: Sphinx, _config: Config) -> None:
+    Path(app.srcdir, f"{api.NAME}.md").write_text(api.page(), encoding="utf-8")
+
+
+def _with_list(_app: Sphinx, _kind: str, _name: str, _object: object, _options: object, lines: list[str]) -> None:
+    lines[:] = api.with_list(lines)
+
+
+def _prepared(_app: Sphinx, name: str, source: list[str]) -> None:
+    """The text of a page, as the site shows it."""
     if name == root_doc:
-        tables = (
-            "\n".join(["", "```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```", ""])
-            for caption, pages in NAVIGATION.items()
-        )
-        source[0] += "".join(tables)
+        source[0] = (_SITE / "landing.md").read_text(encoding="utf-8")
+    source[0] = navigation.with_tabs(source[0]) + navigation.tables(name, root_doc)
 
 
-def _index(app: Sphinx, error: Exception | None) -> None:
+def _finish(app: Sphinx, error: Exception | None) -> None:
     """Have the first page under the name that web servers look for, and llms.txt with the links of the site."""
     if error is None:
         shutil.copyfile(Path(app.outdir, f"{root_doc}.html"), Path(app.outdir, "index.html"))
