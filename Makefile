@@ -65,7 +65,7 @@ version: tools ## make what is Unreleased a version, VERSION=0.3.0, and write do
 	@$(BIN)/python -m tests.recordings released
 	@$(BIN)/python -m tests.rehearsal.upgrade
 
-release: tools ## build wheels, SBOM and licences into dist/ and check them; publishes nothing: docs/releases.md
+release: tools $(VENV)/.site ## build wheels, SBOM and licences into dist/ and check them; publishes nothing: docs/releases.md
 	@.ci/release
 
 check: setup $(VENV)/.site ## style, types and layers: every check runs, and what failed is listed at the end

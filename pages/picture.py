@@ -2,17 +2,16 @@
 
 import json
 import re
+from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 
-from rehearsal.engine.events import Step
-from rehearsal.outcome.progress import Progress
-from rehearsal.outcome.reports import Known
-from rehearsal.outcome.summary import Since, print_summary
+from rehearsal.outcome.summary import print_verdict
+from rehearsal.outcome.tables import checks_table
 
 _PROJECT: Final = Path(__file__).parents[1]
 _WIDTH: Final = 100
@@ -26,20 +25,19 @@ def svg_format() -> str:
     return without_web_fonts.replace("Fira Code, monospace", _FONTS)
 
 
+def print_result(console: Console, result: Mapping[str, Any]) -> None:
+    """The verdict of each pool, then its figures with their limits, then what the update made."""
+    for name, report in result["validation"].items():
+        timeless = {key: value for key, value in report.items() if key != "finished"}
+        print_verdict(console, name, result["outputs"]["pools"][name], timeless, every=False)
+        console.print()
+        console.print(checks_table(name, report, width=console.width, every=False))
+    made = [each for each in result["resources"] if not each["type"].startswith(("aks-infiniband:", "pulumi:"))]
+    seconds = max(each["end_s"] for each in made)
+    console.print(f"\nmade: {len(made)} resources in {seconds:.0f} s; a real deployment takes about half an hour")
+
+
 if __name__ == "__main__":
-    result = json.loads((_PROJECT / ".rehearsal" / "dev" / "result.json").read_text(encoding="utf-8"))
-    seen = Progress(console=Console(quiet=True))
-    for made in result["resources"]:
-        custom = not made["type"].startswith(("aks-infiniband:", "pulumi:pulumi:Stack"))
-        seen.show(
-            Step(
-                urn=made["urn"],
-                operation=made["status"],
-                begun=made["start_s"],
-                ended=made["end_s"],
-                custom=custom,
-            )
-        )
-    console = Console(record=True, width=_WIDTH, file=StringIO())
-    print_summary(console, seen.steps, result["outputs"], Known(measured=result["validation"]), since=Since())
-    console.save_svg(str(_PROJECT / "docs" / "rehearsal.svg"), title="make rehearse", code_format=svg_format())
+    terminal = Console(record=True, width=_WIDTH, file=StringIO())
+    print_result(terminal, json.loads((_PROJECT / ".rehearsal/dev/result.json").read_text(encoding="utf-8")))
+    terminal.save_svg(str(_PROJECT / "docs" / "rehearsal.svg"), title="make rehearse", code_format=svg_format())

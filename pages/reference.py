@@ -36,19 +36,25 @@ def reference() -> str:
     schema = stack_file_schema()
     config, definitions = schema["properties"]["config"], schema["definitions"]
     parts = [_HEAD, _table("", config["properties"], config["required"])]
-    for name, definition in _sections(config["properties"], definitions):
-        parts.append(f"\n## {name}\n\n{definition['description']}\n")
-        parts.append(_table(name, definition["properties"], definition.get("required", [])))
+    first: dict[str, str] = {}
+    for path, name in _sections(config["properties"], definitions):
+        definition = definitions[name]
+        parts.append(f"\n## {path}\n\n{definition['description']}\n")
+        if name in first:
+            parts.append(f"The keys are those of [{first[name]}](#{_anchor(first[name])}).\n")
+        else:
+            parts.append(_table(path, definition["properties"], definition.get("required", [])))
+        first.setdefault(name, path)
     return "\n".join(parts)
 
 
-def _sections(properties: dict[str, Any], definitions: dict[str, Any], at: str = "") -> Iterator[tuple[str, Any]]:
-    """Every section with the path of its keys, depth first."""
+def _sections(properties: dict[str, Any], definitions: dict[str, Any], at: str = "") -> Iterator[tuple[str, str]]:
+    """Every section's path of keys with the name of its definition, depth first."""
     for key, node in properties.items():
         name, place = _reference(node)
         if name is not None:
             path = f"{at}.{key}{place}" if at else f"{key}{place}"
-            yield path, definitions[name]
+            yield path, name
             yield from _sections(definitions[name]["properties"], definitions, path)
 
 

@@ -1,4 +1,4 @@
-"""The doctor's catalogue as Markdown: a page for each family of symptoms, and the table of families in docs/doctor.md."""
+"""The doctor's catalogue as Markdown: a page for each family of symptoms, and the families in docs/doctor.md."""
 
 import re
 from collections.abc import Iterator
@@ -27,11 +27,11 @@ def doctor_page() -> str:
     """The page of the doctor, with the families as they are."""
     above, rest = _PAGE.read_text(encoding="utf-8").split(_START)
     _, below = rest.split(_END)
-    rows = "\n".join(
-        f"| [{_TITLES[area]}](symptoms/{area}.md) | {len(symptoms)} | {', '.join(f'`{each.id}`' for each in symptoms)} |"
+    rows = "".join(
+        f"| [{_TITLES[area]}](symptoms/{area}.md) | {', '.join(f'`{each.id}`' for each in symptoms)} |\n"
         for area, symptoms in _families()
     )
-    return f"{above}{_START}\n| family | symptoms | |\n|---|---|---|\n{rows}\n{_END}{below}"
+    return f"{above}{_START}\n| family | symptoms |\n|---|---|\n{rows}{_END}{below}"
 
 
 def symptom_pages() -> dict[str, str]:

@@ -26,12 +26,13 @@ _ROOT: Final = _SITE.parents[1]
 
 project = "aks-infiniband"
 author = "The authors of aks-infiniband"
-version = release = tomllib.loads((_ROOT / "components/pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+version = release = tomllib.loads((_ROOT / "components/pyproject.toml").read_text(encoding="utf-8"))["project"][
+    "version"
+]
 extensions = [
     "pages.site.drawings",
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.napoleon",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinxext.opengraph",
@@ -52,12 +53,14 @@ myst_fence_as_directive = ["mermaid"]
 # A first page has no heading in its text.
 suppress_warnings = ["myst.header"]
 
+# A message is found, and copied, as the program prints it.
+smartquotes = False
 # Docstrings name code in single backticks.
 default_role = "code"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_class_signature = "mixed"
-autodoc_default_options = {"members": True, "show-inheritance": False}
+autodoc_default_options = {"members": True}
 
 html_theme = "furo"
 html_title = f"aks-infiniband {version}"

@@ -29,6 +29,8 @@ _COLOURS: Final = {
 }
 """Colours of Mermaid's theme "base", for each of the site's themes."""
 
+_FONT: Final = {"fontFamily": "arial, sans-serif", "fontSize": "14px"}
+"""The stylesheet has the same."""
 _NUMBERS: Final = count()
 
 
@@ -51,9 +53,9 @@ def svg(source: str, theme: str) -> str:
 
     Raises: merman.MermanError: the source is not Mermaid's.
     """
-    settings = json.dumps({"theme": "base", "themeVariables": _COLOURS[theme]})
+    settings = json.dumps({"theme": "base", "themeVariables": {**_COLOURS[theme], **_FONT}})
     drawn = Merman().render_svg(f"%%{{init: {settings}}}%%\n{source}", None)
-    return drawn.replace("merman", f"drawing-{next(_NUMBERS)}")
+    return str(drawn).replace("merman", f"drawing-{next(_NUMBERS)}")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -1,7 +1,7 @@
 """What people ask of machines that are there: restart or redeploy one, delete some of a pool.
 
 AKS neither cordons nor drains what is deleted (MicrosoftDocs/azure-aks-docs, delete-node-pool.md, read 2026-11-28, of a
-pool; that the same is so of named machines is assumed). The pool's count falls by one (docs/facts.md).
+pool; that the same is so of named machines is assumed). The pool's count falls by one (docs/records/facts.yaml).
 """
 
 import re

@@ -70,12 +70,13 @@ def print_summary(
             table = checks_table(name, report, width=console.width, every=every)
             if table.row_count and not since.failed:  # what failed is told at the end, as the program explains it
                 console.print(table)
-            _print_verdict(console, name, pool, report, every=every)
+            print_verdict(console, name, pool, report, every=every)
 
 
-def _print_verdict(
+def print_verdict(
     console: Console, name: str, pool: Mapping[str, Any], report: Mapping[str, Any], *, every: bool
 ) -> None:
+    """The verdict of a pool, and how many checks passed."""
     verdict, when = report["verdict"], _when(report)
     console.print(
         f"{name}: [{VERDICT_STYLE[verdict]} bold]{verdict}[/] · {pool['nodeCount']} × {pool['vmSize']} · "

@@ -57,4 +57,4 @@ SCHEDULED_EVENTS: Final = (
     "TerminateScheduled",
     "VMEventScheduled",
 )
-"""Conditions of AKS's node-problem-detector, from Azure's scheduled events (docs/facts.md)."""
+"""Conditions of AKS's node-problem-detector, from Azure's scheduled events (docs/records/facts.yaml)."""

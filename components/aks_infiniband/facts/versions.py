@@ -75,7 +75,7 @@ VALIDATION_IMAGE: Final = "mcr.microsoft.com/azurelinux/base/python:3.12.9-13-az
 
 NCCL_IMAGE: Final = "nvcr.io/nvidia/cuda:12.9.1-runtime-ubuntu24.04"
 """NCCL 2.27.3 and the CUDA runtime, for amd64 and arm64; neither Python nor libibverbs. Those of CUDA 13.1 have no NCCL
-(docs/facts.md). This one's has code for all GPUs of the catalogue, from V100's compute capability 7.0 to 12.0
+(docs/records/facts.yaml). This one's has code for all GPUs of the catalogue, from V100's compute capability 7.0 to 12.0
 (NVIDIA/nccl, makefiles/common.mk), and CUDA 12 runs on GPU drivers of branch 525 or later (NVIDIA, "CUDA
 Compatibility")."""
 
