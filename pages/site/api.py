@@ -55,7 +55,7 @@ def with_list(lines: list[str]) -> list[str]:
     for line in lines:
         begins = bool(_ARGUMENT.match(line))
         goes_on = in_list and line.startswith("    ")
-        if begins != in_list and not goes_on and line:
+        if begins != in_list and not goes_on and line and prepared[-1:] != [""]:
             prepared.append("")
         if begins:
             prepared.append(_ARGUMENT.sub(r"- `\1`: ", line))
