@@ -123,13 +123,14 @@ def _line(cells: Sequence[str]) -> str:
 
 def draw(rows: Sequence[Row], path: Path) -> None:
     """Two bars for each row, in minutes."""
-    figure = Figure(figsize=(10, 4.5), layout="constrained")
+    figure = Figure(figsize=(8, 0.55 * len(rows) + 0.8), layout="constrained")
     axes = figure.subplots()
     for index, (kind, label) in enumerate({"guides": "the guides' order", "ours": "this program"}.items()):
         places = [position + 0.4 * index for position in range(len(rows))]
-        axes.bar(places, [getattr(row, kind) / 60 for row in rows], width=0.38, label=label)
-    names = [row.stack.replace(" | ", "\n").replace(", ", "\n") for row in rows]
-    axes.set_xticks([position + 0.2 for position in range(len(rows))], names)
-    axes.set_ylabel("minutes")
-    axes.legend()
+        bars = axes.barh(places, [getattr(row, kind) / 60 for row in rows], height=0.38, label=label)
+        axes.bar_label(bars, fmt="%.0f", padding=3)
+    axes.set_yticks([position + 0.2 for position in range(len(rows))], [row.stack.replace(" | ", ", ") for row in rows])
+    axes.invert_yaxis()
+    axes.set_xlabel("minutes, computed")
+    axes.legend(loc="lower right")
     figure.savefig(path, metadata={"Software": None})

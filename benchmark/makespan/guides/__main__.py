@@ -65,7 +65,6 @@ if azure.feature is not None:
 
 for pool, machines in azure.pools:
     place: dict[str, Any] = {
-        "machines": machines,
         "resource_group_name": cluster.resource_group_name,
         "cluster_name": cluster.cluster_name,
         "subnet_id": cluster.subnet_id,
@@ -75,7 +74,7 @@ for pool, machines in azure.pools:
         ordinary = rdma.OrdinaryNodePoolArgs(pool=pool, **place)
         done.append(rdma.OrdinaryNodePool(pool.name, args=ordinary, opts=then()).ready)
     else:
-        infiniband = rdma.InfinibandNodePoolArgs(pool=pool, **place)
+        infiniband = rdma.InfinibandNodePoolArgs(pool=pool, machines=machines, **place)
         done.append(rdma.InfinibandNodePool(pool.name, args=infiniband, opts=then()).ready)
 
 kubeconfig = cluster.kubeconfig

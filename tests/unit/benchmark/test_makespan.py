@@ -152,3 +152,7 @@ def test_the_file_has_medians_of_what_was_timed_and_says_where() -> None:
     assert (row["stack"], row["deployment"]) == ("ipoib", "later"), "the others were not timed"
     assert (row["seconds"], row["over_least"]) == (round(least(case)), 1.0)
     assert row["guides_seconds"] == round(2 * simulated + 60)
+
+
+def test_the_guides_order_takes_longer_for_pools_with_and_without_infiniband() -> None:
+    assert least(Case(stack="mixed", first=True, guides=True)) > least(Case(stack="mixed", first=True))
