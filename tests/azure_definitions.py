@@ -2,7 +2,7 @@
 
 PATH is a checkout of Azure/bicep-types-az, or a part of it: Microsoft's rendering of Azure/azure-rest-api-specs, a
 `types.json` for each provider and API version. The definitions are compared with the argument classes of the pinned
-azure-native, at the API version that it sends; docs/records/facts.yaml says what was found. Nothing of them is committed.
+azure-native, at the API version that it sends; docs/records/facts.yaml has the differences. Nothing is committed.
 """
 
 import enum

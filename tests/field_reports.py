@@ -15,7 +15,7 @@ _TESTS: Final = Path(__file__).parent
 
 
 def rows() -> Mapping[str, Mapping[str, str]]:
-    """What was reported, the answer and how, by the row's name."""
+    """The reports, each with the answer and how, by the row's name."""
     return {name: row for section in record("field-reports").values() for name, row in section.items()}
 
 

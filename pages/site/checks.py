@@ -18,7 +18,7 @@ _LOADED: Final = re.compile(
 
 
 def problems(site: Path) -> list[str]:
-    """What is wrong with the site, a line each."""
+    """The faults of the site, a line each."""
     entries = sum(map(len, NAVIGATION.values()))
     found = [f"the navigation has {entries} entries, more than {_MOST_ENTRIES}"] if entries > _MOST_ENTRIES else []
     for page in sorted(site.rglob("*.html")):

@@ -1,4 +1,4 @@
-"""How Sphinx makes one site of the pages: `make site`. It needs no network, and every warning is an error.
+"""The configuration of Sphinx, which makes one site of the pages: `make site`. Every warning is an error.
 
 The pages are those of the repository. Written for the site alone are its first page (landing.md), the order of the
 pages (navigation.py), and the API reference, which is made from the docstrings at each build (api.py).
@@ -50,7 +50,7 @@ exclude_patterns = [".*", "build", "dist", "docs/skill"]
 myst_enable_extensions = ["alert", "colon_fence"]
 myst_heading_anchors = 5
 myst_fence_as_directive = ["mermaid"]
-# A first page has no heading in its text.
+# Included parts begin with a second-level heading, or without one.
 suppress_warnings = ["myst.header"]
 
 # A message is found, and copied, as the program prints it.

@@ -11,7 +11,8 @@ from aks_infiniband_cli.stack_file import SUBSCRIPTION
 def words_of(error: AzureError) -> str:
     """Azure's code and words in one line, with its details: of an operation that failed, AKS tells the cause there.
 
-    The clients read both forms, Resource Manager's with an object `error` and AKS's without one (docs/records/facts.yaml).
+    The clients read both forms, Resource Manager's with an object `error` and AKS's without one
+    (docs/records/facts.yaml).
     """
     told: Any = getattr(error, "error", None)
     said = " ".join(_of(told)) if told is not None else str(error).strip().partition("\n")[0]

@@ -4,7 +4,7 @@ Figures: between two machines with GB300 of one NVLink domain 594 (kubernetes-si
 read 2026-11-23). A ring over healthy HCAs reaches 187 of the 200 GB/s that the ports of a Standard_ND96asr_v4 carry,
 and 3.1 over TCP (AKS InfiniBand guide, tests/expected-output.md); without GPUDirect RDMA 4 instead of 186 (Azure/AKS
 issue 3507); within a host 350 (two H200s, docs/measurements.md). Two machines with MI300X reach 67.7 of 400 untuned,
-by RCCL's own choice (docs/records/facts.yaml); that a ring does no better is assumed. Over InfiniBand alone machines with GB200
+by RCCL's choice (records/facts.yaml); that a ring does no better is assumed. Over InfiniBand alone machines with GB200
 or GB300 are expected to reach 200 of 400 (Azure/ai-infrastructure-on-azure, facts/baselines/published.yaml); that a
 ring does no better, and two machines as well as a rack, is assumed: one run of two had 88.
 """

@@ -2,7 +2,8 @@
 
 Restart and redeploy are Microsoft.Compute's, on the machine in the scale set: AKS's API has none, and its node
 auto-repair takes the same steps. Machines are deleted by AKS's own API, because AKS counts them: with the scale set's
-own the pool would have a wrong count. A pool's count falls with a deleted machine, and is set again (docs/records/facts.yaml).
+own the pool would have a wrong count. A pool's count falls with a deleted machine,
+and is set again (docs/records/facts.yaml).
 """
 
 import re

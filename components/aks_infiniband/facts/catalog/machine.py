@@ -53,7 +53,7 @@ class Accelerator:
 
     @property
     def dma_buf(self) -> bool:
-        """Whether NVIDIA's open kernel modules drive it, which DMA-BUF needs: from Turing on (docs/records/facts.yaml)."""
+        """Whether NVIDIA's open kernel modules drive it, which DMA-BUF needs: from Turing on (records/facts.yaml)."""
         return self.model != "V100"
 
     @property
