@@ -52,7 +52,7 @@ def test_set_up_takes_no_package_without_a_hash_and_builds_none() -> None:
     makefile = (ROOT / "Makefile").read_text()
     assert "HASHED := --require-hashes --only-binary :all: --requirement" in makefile
     installs = [line for line in makefile.splitlines() if line.startswith("\t@$(INSTALL)")]
-    assert len(installs) == 3
+    assert len(installs) == 4
     for line in installs:
         assert "$(HASHED)" in line or "--no-deps --no-build-isolation --editable" in line, line
 
@@ -94,7 +94,7 @@ def test_a_release_is_published_by_a_tag_alone_after_an_approval_and_each_job_ha
         "publish": {"id-token": "write"},
         "chart": {"packages": "write", "id-token": "write", "attestations": "write"},
         "draft": {"contents": "write"},
-        "site": {"pages": "write", "id-token": "write"},
+        "site": {"contents": "read", "pages": "write", "id-token": "write"},
     }
     assert (jobs["attest"]["needs"], jobs["publish"]["needs"]) == (["test", "build"], "attest")
     assert jobs["chart"]["needs"] == "publish"
