@@ -6,17 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from aks_infiniband_cli.azure.flags import url
 from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, CommandError, at_work, stack_name
 from aks_infiniband_cli.documents import write_new
 from aks_infiniband_cli.kubeconfig import declare_cluster, kubeconfig_of, kubeconfig_path
-from aks_infiniband_cli.preflight.command import url
 
 if TYPE_CHECKING:  # importing them takes seconds
     from aks_infiniband.access.kubeconfig_file import KubeconfigFile
 
-    from aks_infiniband_cli.adopt.azure import AksFound
     from aks_infiniband_cli.adopt.describing import Description, PoolThere
     from aks_infiniband_cli.adopt.found import Found, Left, NodesOfPool
+    from aks_infiniband_cli.azure.pools import AksFound
 
 _NOTHING: Final = "No file is written."
 
@@ -56,7 +56,7 @@ def run(given: argparse.Namespace) -> Answer:
     aks = None
     if given.cluster:
         with at_work(f"Reading cluster {given.cluster} in Azure"):
-            from aks_infiniband_cli.adopt.azure import read_aks  # noqa: PLC0415  an extra
+            from aks_infiniband_cli.azure.pools import read_aks  # noqa: PLC0415  an extra
 
             aks = read_aks(given.subscription, given.endpoint, given.resource_group, given.cluster)
     made = _described(given, file, found, aks)

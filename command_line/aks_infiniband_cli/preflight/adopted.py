@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from aks_infiniband_cli.azure.answers import Deployed, Permission
 from aks_infiniband_cli.preflight import rights
-from aks_infiniband_cli.preflight.answers import Deployed, Permission
 from aks_infiniband_cli.preflight.checks import Line
 from aks_infiniband_cli.preflight.roles import permitted
 

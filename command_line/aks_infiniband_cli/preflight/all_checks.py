@@ -16,17 +16,19 @@ from aks_infiniband.stack.settings.mistakes import SettingsError
 from aks_infiniband.stack.stack import Stack
 from azure.core.exceptions import AzureError
 
+from aks_infiniband_cli.azure.answers import Role
+from aks_infiniband_cli.azure.clients import Clients
+from aks_infiniband_cli.azure.errors import remedy_of, words_of
+from aks_infiniband_cli.azure.login import chosen_subscription, endpoint_of, login
+from aks_infiniband_cli.azure.rehearsed import rehearsed
+from aks_infiniband_cli.azure.subscription import Azure
 from aks_infiniband_cli.preflight import adopted, checks, prices, roles, upkeep
-from aks_infiniband_cli.preflight.answers import Role
-from aks_infiniband_cli.preflight.azure import Azure, chosen_subscription, endpoint_of, login
-from aks_infiniband_cli.preflight.azure_errors import remedy_of, words_of
 from aks_infiniband_cli.preflight.chart_images import not_known
 from aks_infiniband_cli.preflight.charts import charts
 from aks_infiniband_cli.preflight.checks import Line
 from aks_infiniband_cli.preflight.images import images, images_of
 from aks_infiniband_cli.preflight.needs import MachinesNeeded, Needs, beyond, needed, needs_of
 from aks_infiniband_cli.preflight.registry import Registries
-from aks_infiniband_cli.preflight.rehearsed import rehearsed
 from aks_infiniband_cli.preflight.systems import systems
 from aks_infiniband_cli.stack_file import configuration_of, stack_of
 
@@ -61,7 +63,7 @@ def lines_of(
         found = "the cluster is there already, and the stack makes nothing in Azure"
         return [*here, *_in_cluster(stack), Line(check="Azure", state="not checked", found=found)]
     chosen = chosen_subscription(subscription_id, configuration)
-    azure = Azure(login(), endpoint or endpoint_of(configuration), chosen)
+    azure = Azure(Clients(login(), endpoint or endpoint_of(configuration), chosen))
     if needs is not None:
         return [*here, *_kubelogin(needs), *_of_azure(needs, azure, chosen)]
     assert taken is not None

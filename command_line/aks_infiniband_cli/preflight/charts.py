@@ -9,7 +9,7 @@ from azure.core import PipelineClient
 from azure.core.exceptions import AzureError
 from azure.core.rest import HttpRequest, HttpResponse
 
-from aks_infiniband_cli.preflight.azure_errors import words_of
+from aks_infiniband_cli.azure.errors import words_of
 from aks_infiniband_cli.preflight.checks import Line, State
 from aks_infiniband_cli.preflight.registry import Registries, RegistryError
 

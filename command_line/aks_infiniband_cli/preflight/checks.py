@@ -12,7 +12,7 @@ from aks_infiniband.observability.definitions import BRING, KINDS, lacking
 from aks_infiniband.observability.documents import GROUPS, Prometheus
 from aks_infiniband.stack.beforehand import Look
 
-from aks_infiniband_cli.preflight.answers import Network, Offer, Subnet, Subscription, Usage
+from aks_infiniband_cli.azure.answers import Network, Offer, Subnet, Subscription, Usage
 from aks_infiniband_cli.preflight.needs import MachinesNeeded, Needs
 
 State = Literal["pass", "fail", "not checked"]

@@ -2,41 +2,17 @@
 
 import argparse
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
 
 from rich.console import Group
 
-from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work, stack_name, uncut
+from aks_infiniband_cli.azure.flags import declare_stack
+from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work, uncut
 
 if TYPE_CHECKING:  # importing it takes a second, and the Azure clients are an extra
     from aks_infiniband_cli.preflight.checks import Line
 
 _STYLES: Final = {"pass": "green", "fail": "bold red", "not checked": "yellow"}
-
-
-def declare_stack(parser: argparse.ArgumentParser) -> None:
-    """Add the flags that name a stack and its subscription."""
-    parser.add_argument("-s", "--stack", required=True, type=stack_name, metavar="NAME", help="reads Pulumi.NAME.yaml")
-    parser.add_argument(
-        "--folder", type=Path, default=Path(), help="folder of the stack file; default: the current folder"
-    )
-    parser.add_argument("--subscription", metavar="ID", help="default: the stack's, or $ARM_SUBSCRIPTION_ID")
-    endpoint = "of Azure Resource Manager; default: of the stack's cloud"
-    parser.add_argument("--endpoint", type=url, metavar="URL", help=endpoint)
-
-
-def url(text: str) -> str:
-    """Azure's clients hand a login to https alone."""
-    try:
-        parts = urlsplit(text)
-        whole = parts.scheme == "https" and parts.hostname and parts.port != 0 and not parts.query
-    except ValueError:
-        whole = None
-    if not whole or not text.isprintable() or " " in text:
-        raise argparse.ArgumentTypeError(f"{text!r} must be an https:// URL, such as https://management.azure.com")
-    return text.rstrip("/")
 
 
 def run(given: argparse.Namespace) -> Answer:

@@ -16,7 +16,7 @@ from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband.stack.settings.consistency.networks import ORDINARY_SURGE, SYSTEM_SURGE
 from aks_infiniband.stack.stack import Stack
 
-from aks_infiniband_cli.preflight.answers import Deployed
+from aks_infiniband_cli.azure.answers import Deployed
 
 PROVIDERS: Final = (
     "Microsoft.Authorization",

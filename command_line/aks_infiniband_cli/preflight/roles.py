@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
-from aks_infiniband_cli.preflight.answers import Permission, Role
+from aks_infiniband_cli.azure.answers import Permission, Role
 from aks_infiniband_cli.preflight.checks import Line
 from aks_infiniband_cli.preflight.needs import Needs
 from aks_infiniband_cli.preflight.rights import LATER

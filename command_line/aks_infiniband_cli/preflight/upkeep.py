@@ -5,7 +5,7 @@ from datetime import date
 
 from aks_infiniband.facts.patches import image_behind, newer_than
 
-from aks_infiniband_cli.preflight.answers import Deployed
+from aks_infiniband_cli.azure.answers import Deployed
 from aks_infiniband_cli.preflight.checks import Line
 from aks_infiniband_cli.preflight.needs import MachinesNeeded, Needs
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 from aks_infiniband.terminal import one_line
 from rich.console import Group
 
+from aks_infiniband_cli.azure.flags import declare_stack
 from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work, uncut
-from aks_infiniband_cli.preflight.command import declare_stack
 
 if TYPE_CHECKING:  # importing it takes two seconds
     from aks_infiniband_cli.teardown.left import Found

@@ -18,6 +18,8 @@ from aks_infiniband.resources.metadata import (
 from aks_infiniband.validation.reports import CONDITION
 from aks_infiniband.workload.pods import NAMESPACE
 
+from aks_infiniband_cli.azure.answers import Assignment, Group
+
 _OPERATORS: Final = OPERATOR_NAMESPACES
 NAMESPACES: Final = (*_OPERATORS, SYSTEM_NAMESPACE, NAMESPACE)
 GROUPS: Final = frozenset(
@@ -69,26 +71,6 @@ class Found:
     where: str
     lives: str | None
     left: list[Orphan]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Group:
-    """A resource group that is there. resources: IDs of what is in it."""
-
-    name: str
-    managed_by: str
-    resources: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Assignment:
-    """A role assignment on a subnet."""
-
-    id: str
-    name: str
-    scope: str
-    principal: str
-    role: str
 
 
 def groups_of(groups: Sequence[Group], *, cluster_id: str, location: str, node_group: str | None) -> list[Group]:

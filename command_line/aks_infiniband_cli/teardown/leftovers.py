@@ -9,12 +9,13 @@ from aks_infiniband.stack.settings.mistakes import SettingsError
 from aks_infiniband.stack.stack import Stack
 from azure.core.exceptions import AzureError
 
+from aks_infiniband_cli.azure.clients import Clients
+from aks_infiniband_cli.azure.errors import remedy_of, words_of
+from aks_infiniband_cli.azure.left import Azure
+from aks_infiniband_cli.azure.login import chosen_subscription, endpoint_of, login
 from aks_infiniband_cli.cluster import NO_ANSWER
 from aks_infiniband_cli.console import CommandError
-from aks_infiniband_cli.preflight.azure import chosen_subscription, endpoint_of, login
-from aks_infiniband_cli.preflight.azure_errors import remedy_of, words_of
 from aks_infiniband_cli.stack_file import configuration_of, stack_of
-from aks_infiniband_cli.teardown.azure import Azure
 from aks_infiniband_cli.teardown.cluster import GPU_OPERATOR, NETWORK_OPERATOR, left_in
 from aks_infiniband_cli.teardown.left import Found, cluster_in, groups_of, in_azure, orphaned
 
@@ -33,7 +34,7 @@ def look(file: Path, subscription_id: str | None, endpoint: str | None) -> Found
         raise CommandError(f"{file.parent / 'Pulumi.yaml'} is not there: the cluster is named after its project")
     chosen = chosen_subscription(subscription_id, configuration)
     try:
-        return _in_azure(stack.cluster, Azure(login(), endpoint or endpoint_of(configuration), chosen), chosen)
+        return _in_azure(stack.cluster, Azure(Clients(login(), endpoint or endpoint_of(configuration), chosen)), chosen)
     except AzureError as error:
         raise CommandError(f"subscription {chosen} cannot be read: {words_of(error)}: {remedy_of(error)}") from error
 

@@ -6,7 +6,7 @@ from typing import Final
 from aks_infiniband.facts.kubernetes import UBUNTU_IS_2404_SINCE, minor_of
 from aks_infiniband.facts.releases import Release
 
-from aks_infiniband_cli.upgrade.aks import ClusterThere
+from aks_infiniband_cli.azure.cluster import ClusterThere
 from aks_infiniband_cli.upgrade.hold import MANAGER
 from aks_infiniband_cli.upgrade.plan import Step
 from aks_infiniband_cli.validate.deployed import Object

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 from aks_infiniband.terminal import one_line
 from rich.console import Group
 
+from aks_infiniband_cli.azure.flags import declare_stack
 from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work, note, uncut
 from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
-from aks_infiniband_cli.preflight.command import declare_stack
 
 if TYPE_CHECKING:
     from aks_infiniband_cli.upgrade.run import Done, Plan

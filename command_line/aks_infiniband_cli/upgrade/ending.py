@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from lightkube import Client
 
+from aks_infiniband_cli.azure.cluster import ENDED, Aks, PoolThere
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.upgrade import hold
-from aks_infiniband_cli.upgrade.aks import ENDED, Aks, PoolThere, quieten, wait
+from aks_infiniband_cli.upgrade.operations import quieten, wait
 from aks_infiniband_cli.validate.run import Say
 
 

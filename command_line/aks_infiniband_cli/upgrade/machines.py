@@ -13,10 +13,11 @@ from aks_infiniband.diagnosis.ownership import is_over, owner_of
 from aks_infiniband.validation.reports import lacks
 from lightkube.resources.core_v1 import Node, Pod
 
+from aks_infiniband_cli.azure.cluster import ENDED, UPGRADING, Aks, Operation
 from aks_infiniband_cli.cluster import operators_in
 from aks_infiniband_cli.console import CommandError, note
 from aks_infiniband_cli.upgrade import hold
-from aks_infiniband_cli.upgrade.aks import ENDED, UPGRADING, Aks, Operation, quieten, wait
+from aks_infiniband_cli.upgrade.operations import quieten, wait
 from aks_infiniband_cli.upgrade.plan import Target
 from aks_infiniband_cli.validate.deployed import Deployed, Object
 from aks_infiniband_cli.validate.neighbour import measured_with_neighbour, shortfalls_of

@@ -9,8 +9,8 @@ from pathlib import Path
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband.stack.stack import Stack
 
+from aks_infiniband_cli.azure.cluster import ClusterThere, PoolThere
 from aks_infiniband_cli.console import CommandError
-from aks_infiniband_cli.upgrade.aks import ClusterThere, PoolThere
 from aks_infiniband_cli.upgrade.plan import is_version
 
 

@@ -6,8 +6,8 @@ from typing import Final, Literal
 
 from aks_infiniband.facts.kubernetes import parts_of
 
+from aks_infiniband_cli.azure.cluster import ClusterThere, PoolThere
 from aks_infiniband_cli.console import CommandError
-from aks_infiniband_cli.upgrade.aks import ClusterThere, PoolThere
 from aks_infiniband_cli.validate.deployed import Object
 
 Kind = Literal["control plane", "pool", "measured pool"]

@@ -13,18 +13,20 @@ from aks_infiniband.stack.settings.mistakes import SettingsError
 from aks_infiniband.stack.stack import Stack
 from lightkube.resources.policy_v1 import PodDisruptionBudget
 
+from aks_infiniband_cli.azure.clients import Clients
+from aks_infiniband_cli.azure.cluster import UPGRADING, Aks, ClusterThere, Operation
+from aks_infiniband_cli.azure.login import chosen_subscription, endpoint_of, login
+from aks_infiniband_cli.azure.rehearsed import rehearsed
 from aks_infiniband_cli.cluster import connected, operators_in
 from aks_infiniband_cli.console import CommandError, note
-from aks_infiniband_cli.preflight.azure import chosen_subscription, endpoint_of, login
 from aks_infiniband_cli.preflight.images import images, images_of
 from aks_infiniband_cli.preflight.registry import Registries
-from aks_infiniband_cli.preflight.rehearsed import rehearsed
 from aks_infiniband_cli.stack_file import configuration_of, stack_of
 from aks_infiniband_cli.upgrade import ending, hold, written
 from aks_infiniband_cli.upgrade import plan as planning
-from aks_infiniband_cli.upgrade.aks import UPGRADING, Aks, ClusterThere, Operation, wait
 from aks_infiniband_cli.upgrade.breaks import blocking, breaks
 from aks_infiniband_cli.upgrade.machines import Stopped, Work, upgraded
+from aks_infiniband_cli.upgrade.operations import wait
 from aks_infiniband_cli.upgrade.owned import owned, refuse_strange
 from aks_infiniband_cli.validate.deployed import Deployed, Object
 from aks_infiniband_cli.validate.nodes import choose, name_of
@@ -82,7 +84,7 @@ class Upgrade:
             self._then = _stack(wish.file, _with(configuration, wish.kubernetes), wish.kubernetes)
         chosen = chosen_subscription(wish.subscription, configuration)
         place = (self._owned.resource_group, self._owned.cluster)
-        self._aks = Aks(login(), wish.endpoint or endpoint_of(configuration), chosen, *place)
+        self._aks = Aks(Clients(login(), wish.endpoint or endpoint_of(configuration), chosen), *place)
         self._cluster = Cluster(client=connected(kubeconfig), kubeconfig=kubeconfig)
 
     def plan(self) -> Plan:

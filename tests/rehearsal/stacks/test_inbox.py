@@ -195,8 +195,8 @@ def test_the_check_and_the_commands_hear_each_other(stack: Stack, brought_up: Ou
 def _restart(stack: Stack, node: dict[str, Any]) -> None:
     """Have Azure restart a node's machine, as `az vmss restart` does."""
     command = (
-        "import sys; from aks_infiniband_cli.bad_machines.replace.azure import Azure; "
-        "azure = Azure(sys.argv[1], sys.argv[2], None); azure.restart()"
+        "import sys; from aks_infiniband_cli.azure.machine import Machine; "
+        "machine = Machine(sys.argv[1], sys.argv[2], None); machine.restart()"
     )
     resource = node["spec"]["providerID"].removeprefix("azure://")
     entered = f". {shlex.quote(str(stack.activation()))}"

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 import yaml
 from aks_infiniband.observability import definitions
+from aks_infiniband_cli.azure.errors import remedy_of
+from aks_infiniband_cli.azure.login import login
 from aks_infiniband_cli.main import main
-from aks_infiniband_cli.preflight import all_checks, azure, azure_errors
+from aks_infiniband_cli.preflight import all_checks
 from azure.core.exceptions import ClientAuthenticationError, ServiceRequestError
 from azure.identity import DefaultAzureCredential
 
@@ -103,8 +105,8 @@ def test_without_a_login_one_line_says_so(checked: Checked, monkeypatch: pytest.
 
 
 def test_where_azure_cannot_be_reached_a_login_is_not_what_helps() -> None:
-    assert "proxy or firewall" in azure_errors.remedy_of(ServiceRequestError("Name or service not known"))
-    assert "az login" in azure_errors.remedy_of(ClientAuthenticationError("no token"))
+    assert "proxy or firewall" in remedy_of(ServiceRequestError("Name or service not known"))
+    assert "az login" in remedy_of(ClientAuthenticationError("no token"))
 
 
 def test_of_a_missing_login_azures_client_says_nothing_beside_the_line(
@@ -113,7 +115,7 @@ def test_of_a_missing_login_azures_client_says_nothing_beside_the_line(
     for name in ("AZURE_CONFIG_DIR", "HOME", "PATH"):
         monkeypatch.setenv(name, "/nowhere")
     logging.getLogger("azure.identity").setLevel(logging.NOTSET)
-    credential = azure.login()
+    credential = login()
     logging.getLogger("azure.identity").warning("DefaultAzureCredential failed: fifteen lines")
     assert isinstance(credential, DefaultAzureCredential)
     assert caplog.text == ""

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aks_infiniband_cli.azure.login import endpoint_of, login
+from aks_infiniband_cli.azure.rehearsed import VARIABLE
 from aks_infiniband_cli.console import CommandError
-from aks_infiniband_cli.preflight.azure import endpoint_of, login
-from aks_infiniband_cli.preflight.rehearsed import VARIABLE
 from azure.identity import ClientSecretCredential, DefaultAzureCredential
 
 from tests.unit.command_line.arm import Arm

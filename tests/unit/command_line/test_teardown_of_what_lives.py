@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 from aks_infiniband.resources.metadata import PART_OF
+from aks_infiniband_cli.azure.answers import Group
 from aks_infiniband_cli.main import main
-from aks_infiniband_cli.teardown.left import Group, cluster_in, stack_in
+from aks_infiniband_cli.teardown.left import cluster_in, stack_in
 
 from tests.unit.command_line.arm import Arm
 from tests.unit.command_line.logged_in import ROOT, SUBSCRIPTION

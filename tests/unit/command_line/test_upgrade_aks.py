@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from aks_infiniband_cli.upgrade.aks import Aks, Operation
+from aks_infiniband_cli.azure.cluster import Aks, Operation
 
 ASKS: dict[str, Callable[[Aks], Operation]] = {
     "control plane": lambda aks: aks.upgrade_control_plane("1.36"),

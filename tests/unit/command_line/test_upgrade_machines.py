@@ -5,9 +5,9 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from aks_infiniband_cli.azure.cluster import Aks
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.upgrade import machines
-from aks_infiniband_cli.upgrade.aks import Aks
 from aks_infiniband_cli.upgrade.machines import Stopped, Work, upgraded
 from aks_infiniband_cli.upgrade.plan import Target
 from aks_infiniband_cli.validate.run import Cluster

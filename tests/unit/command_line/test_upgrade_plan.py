@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from aks_infiniband.facts.releases import DEFAULT_RELEASE
+from aks_infiniband_cli.azure.cluster import ClusterThere, PoolThere
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.upgrade import plan, run
-from aks_infiniband_cli.upgrade.aks import ClusterThere, PoolThere
 from aks_infiniband_cli.upgrade.breaks import blocking, breaks
 from aks_infiniband_cli.upgrade.plan import Target
 

@@ -11,10 +11,11 @@ import yaml
 from aks_infiniband.access import kubeconfig
 from aks_infiniband.azure.agent_pool import NodePoolError
 from aks_infiniband.diagnosis.azure import is_transient
-from aks_infiniband_cli.preflight.answers import Deployed, Machines
-from aks_infiniband_cli.preflight.azure import Azure
-from aks_infiniband_cli.preflight.azure_errors import words_of
-from aks_infiniband_cli.teardown.left import Group, groups_of
+from aks_infiniband_cli.azure.answers import Deployed, Group, Machines
+from aks_infiniband_cli.azure.clients import Clients
+from aks_infiniband_cli.azure.errors import words_of
+from aks_infiniband_cli.azure.subscription import Azure
+from aks_infiniband_cli.teardown.left import groups_of
 from azure.core.exceptions import HttpResponseError, ServiceRequestError
 from azure.mgmt.core.exceptions import ARMErrorFormat
 
@@ -57,7 +58,7 @@ class RecordedAks(Arm):
 def azure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Azure]:
     folder: Path = tmp_path_factory.mktemp("azure")
     with pytest.MonkeyPatch.context() as patch, logged_in(RecordedAks(), folder, patch) as url:
-        yield Azure(Credential(), url, SUBSCRIPTION)
+        yield Azure(Clients(Credential(), url, SUBSCRIPTION))
 
 
 def test_the_preflight_reads_version_and_pools_of_a_cluster(azure: Azure) -> None:

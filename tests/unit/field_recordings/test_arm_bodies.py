@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from aks_infiniband_cli.azure.answers import Offer, Usage
+from aks_infiniband_cli.azure.clients import Clients
+from aks_infiniband_cli.azure.left import Azure as After
+from aks_infiniband_cli.azure.subscription import Azure
 from aks_infiniband_cli.preflight import prices, retail_prices
-from aks_infiniband_cli.preflight.answers import Offer, Usage
-from aks_infiniband_cli.preflight.azure import Azure
 from aks_infiniband_cli.preflight.checks import quota
 from aks_infiniband_cli.preflight.needs import MachinesNeeded, Needs
-from aks_infiniband_cli.teardown.azure import Azure as After
 from aks_infiniband_cli.teardown.left import groups_of
 
 from tests.unit.command_line.logged_in import Credential
@@ -60,12 +61,12 @@ def answering(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Answe
 
 @pytest.fixture
 def before(answering: Answering) -> Callable[[Mapping[str, Any]], Azure]:
-    return lambda bodies: Azure(Credential(), answering(bodies), SUBSCRIPTION)
+    return lambda bodies: Azure(Clients(Credential(), answering(bodies), SUBSCRIPTION))
 
 
 @pytest.fixture
 def after(answering: Answering) -> Callable[[Mapping[str, Any]], After]:
-    return lambda bodies: After(Credential(), answering(bodies), SUBSCRIPTION)
+    return lambda bodies: After(Clients(Credential(), answering(bodies), SUBSCRIPTION))
 
 
 def test_a_size_with_rdma_is_told_from_what_is_refused_and_from_other_resources(

@@ -10,7 +10,7 @@ from typing import Final
 
 from lightkube.resources.core_v1 import Node
 
-from aks_infiniband_cli.bad_machines.replace.azure import Azure
+from aks_infiniband_cli.azure.machine import Machine
 from aks_infiniband_cli.bad_machines.replace.case import Case, Drain, Farthest
 from aks_infiniband_cli.bad_machines.replace.decision import refusal
 from aks_infiniband_cli.bad_machines.replace.history import History, Read, now
@@ -80,8 +80,8 @@ class Beginning:
             sight, found = self._place(node)
             begun = self._case(sight.validation, found, why)
         others = [each for each in open_ if each.id != begun.id]
-        azure = self._azure(begun)
-        looked = seen(begun, sight, azure, others=others, limit=self.wish.limit)
+        machine = self._machine(begun)
+        looked = seen(begun, sight, machine, others=others, limit=self.wish.limit)
         today = _begun_today(cases, begun)
         refused = looked.differs
         if case is None:
@@ -91,13 +91,13 @@ class Beginning:
 
     def carry_on(self, case: Case) -> Case:
         """Begin a case or go on with it, until it is over, is stopped, or waits for what Azure has not."""
-        azure = self._azure(case)
+        machine = self._machine(case)
         self.history.take_over(case)
         return Replacing(
             cluster=self.cluster,
             namespace=self.wish.namespace,
             history=self.history,
-            azure=azure,
+            machine=machine,
             case=case,
             folder=self.wish.folder,
             limit=self.wish.limit,
@@ -166,8 +166,8 @@ class Beginning:
             farthest=self.wish.farthest,
         )
 
-    def _azure(self, case: Case) -> Azure:
-        return Azure(case.resource, case.agent_pool, self.wish.endpoint)
+    def _machine(self, case: Case) -> Machine:
+        return Machine(case.resource, case.agent_pool, self.wish.endpoint)
 
 
 def begin(kubeconfig: str, wish: Wish, say: Say) -> Beginning:

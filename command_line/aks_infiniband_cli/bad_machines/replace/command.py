@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from aks_infiniband_cli.azure.flags import url
 from aks_infiniband_cli.console import Answer, Command, CommandError, at_work
 from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
-from aks_infiniband_cli.preflight.command import url
 
 if TYPE_CHECKING:
     from aks_infiniband_cli.bad_machines.replace.beginning import Beginning, Wish

@@ -9,14 +9,14 @@ from azure.core.exceptions import AzureError, ResourceNotFoundError
 from lightkube import Client
 from lightkube.resources.core_v1 import Event
 
-from aks_infiniband_cli.bad_machines.replace.azure import AgentPool, Azure
+from aks_infiniband_cli.azure.errors import words_of
+from aks_infiniband_cli.azure.machine import AgentPool, Machine
 from aks_infiniband_cli.bad_machines.replace.case import Case
 from aks_infiniband_cli.bad_machines.replace.drain import leaving, nobodys, told
 from aks_infiniband_cli.bad_machines.replace.sight import Sight, agent_pool_of, boot_of, resource_of
 from aks_infiniband_cli.bad_machines.replace.step import Seen
 from aks_infiniband_cli.cluster import operators_in
 from aks_infiniband_cli.console import CommandError
-from aks_infiniband_cli.preflight.azure_errors import words_of
 from aks_infiniband_cli.validate.nodes import name_of
 from aks_infiniband_cli.validate.validating import read_cluster
 
@@ -41,15 +41,17 @@ def sight_of(client: Client, namespace: str, pool: str) -> Sight:
     )
 
 
-def seen(case: Case, sight: Sight, azure: Azure, *, others: Sequence[Case], limit: float, settled: float = 0) -> Seen:
+def seen(
+    case: Case, sight: Sight, machine: Machine, *, others: Sequence[Case], limit: float, settled: float = 0
+) -> Seen:
     """What is seen of a case. others: that are not over. limit: minutes that a stage may take. settled: as `Seen` has
     it.
     """
     node = sight.node(case.subject)
     healthy = sight.healthy([case.subject, *(other.subject for other in others)])
     leave = leaving(sight.pods, case.subject)
-    pool = _pool(case, azure)
-    operation, failure = azure.progress()
+    pool = _pool(case, machine)
+    operation, failure = machine.progress()
     return Seen(
         there=node is not None,
         boot=boot_of(node) if node else "",
@@ -64,7 +66,7 @@ def seen(case: Case, sight: Sight, azure: Azure, *, others: Sequence[Case], limi
         idle=sight.idle(healthy),
         operation=operation,
         failure=failure,
-        machine=azure.has_machine(pool) if pool else True,
+        machine=machine.in_pool(pool) if pool else True,
         differs=differs(case, sight, pool.machines if pool else {}),
         given_up=next((other.node for other in others if other.pool == case.pool and other.is_given_up), ""),
         count=pool.count if pool else case.count,
@@ -102,11 +104,11 @@ def _contradicted(who: str, what: str, kept: str, told: Collection[str]) -> str:
     return f"{who} says {what} {said}, and its case in the history {kept or 'none'}"
 
 
-def _pool(case: Case, azure: Azure) -> AgentPool | None:
+def _pool(case: Case, machine: Machine) -> AgentPool | None:
     if case.stage not in _ASKS_AZURE:
         return None
     try:
-        return azure.agent_pool()
+        return machine.agent_pool()
     except ResourceNotFoundError as error:
         raise CommandError(f"pool {case.pool} no longer exists in Azure: {words_of(error)}") from error
     except AzureError as error:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from aks_infiniband_cli.azure.machine import Machine
 from aks_infiniband_cli.bad_machines.evidence.collecting import collect
 from aks_infiniband_cli.bad_machines.evidence.reading_job import ask
-from aks_infiniband_cli.bad_machines.replace.azure import Azure
 from aks_infiniband_cli.bad_machines.replace.case import MOST_WORDS, Case
 from aks_infiniband_cli.bad_machines.replace.decision import next_step
 from aks_infiniband_cli.bad_machines.replace.drain import evict, leaving
@@ -38,7 +38,7 @@ class Replacing:
     cluster: Cluster
     namespace: str
     history: History
-    azure: Azure
+    machine: Machine
     case: Case
     folder: Path
     limit: float
@@ -70,7 +70,7 @@ class Replacing:
         sight = sight_of(self.cluster.client, self.namespace, self.case.pool)
         self._hold(sight)
         settled = self._settled(sight.node(self.case.subject), sight)
-        found = seen(self.case, sight, self.azure, others=others, limit=self.limit, settled=settled)
+        found = seen(self.case, sight, self.machine, others=others, limit=self.limit, settled=settled)
         step = next_step(self.case, found)
         if step.act == "wait":
             self._tell(f"{self.case.subject}: {step.why}")
@@ -134,7 +134,7 @@ class Replacing:
 
     def _ask(self, step: Step, _sight: Sight, _found: Seen) -> None:
         """Written down before Azure is asked: whoever goes on looks first what has come of it."""
-        asks: Mapping[Act, Callable[[], None]] = {"restart": self.azure.restart, "redeploy": self.azure.redeploy}
+        asks: Mapping[Act, Callable[[], None]] = {"restart": self.machine.restart, "redeploy": self.machine.redeploy}
         if not self.case.asked:
             self.case.asked = now()
             self._write({"restart": "Restarted", "redeploy": "Redeployed"}[step.act], "request sent to Azure")
@@ -143,7 +143,7 @@ class Replacing:
 
     def _keep_accepted(self) -> None:
         """Written down, too: whoever goes on must not ask again, even if what has come of it cannot be seen yet."""
-        if self.azure.accepted:
+        if self.machine.accepted:
             self.case.accepted = now()
             self.history.write(self.case)
 
@@ -156,14 +156,14 @@ class Replacing:
                 f"request sent to Azure; if Azure has none left, pool {self.case.pool} keeps {found.count - 1}",
             )
         if found.machine:
-            self.azure.delete()
+            self.machine.delete()
             self._keep_accepted()
 
     def _refill(self, _step: Step, _sight: Sight, _found: Seen) -> None:
         if not self.case.asked:
             self.case.asked = now()
             self._write("Refilled", f"request sent to Azure for {self.case.count} machines", about=self.case.node)
-        self.azure.refill(self.case.count)
+        self.machine.refill(self.case.count)
         self._keep_accepted()
 
     def _take_in_hand(self, step: Step, _sight: Sight, _found: Seen) -> None:

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from aks_infiniband_cli.azure.answers import Progress
 from aks_infiniband_cli.bad_machines.replace.case import Outcome, Stage
 
 Act = Literal[
     "wait", "quarantine", "drain", "keep evidence", "restart", "redeploy", "delete", "refill", "take in hand",
     "measure", "count", "go on", "let in", "end", "stop",
 ]  # fmt: skip
-Progress = Literal["none", "running", "ended", "failed", "refused", "unread"]
-"""How far a request is: failed after Azure had accepted it, refused, or accepted and its status cannot be read."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband_cli.preflight.azure import endpoint_of, login, of_all
-from aks_infiniband_cli.preflight.azure_errors import words_of
-from aks_infiniband_cli.preflight.rehearsed import VARIABLE
+from aks_infiniband_cli.azure.clients import Clients
+from aks_infiniband_cli.azure.errors import words_of
+from aks_infiniband_cli.azure.login import endpoint_of, login
+from aks_infiniband_cli.azure.rehearsed import VARIABLE
 from azure.core import MatchConditions
 from azure.core.exceptions import HttpResponseError, ResourceModifiedError, ResourceNotFoundError
 from azure.mgmt.compute import ComputeManagementClient
@@ -26,23 +27,23 @@ from tests.simulator.unit.azure.asking import SUBSCRIPTION, Azure, MakeAzure, cl
 from tests.simulator.unit.azure.pools import POOL, machines
 from tests.unit.field_recordings.shapes import body
 
-Clients = tuple[ComputeManagementClient, ContainerServiceClient]
+Pair = tuple[ComputeManagementClient, ContainerServiceClient]
 HELD = ("ndh100", {"vmSize": "Standard_HB120rs_v3", "count": 3})
 
 
 @pytest.fixture
-def serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Azure], Clients]]:
+def serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Azure], Pair]]:
     """Serves a simulated Azure to people, and gives the clients of one that is logged in."""
     servers = []
 
-    def begin(azure: Azure) -> Clients:
+    def begin(azure: Azure) -> Pair:
         run = RunFolder.at(tmp_path / "run")
         run.prepare()
         write_credentials(run, api_server_port=1)
         servers.extend([serve_resource_manager(azure.cloud), serve_people(azure.cloud, run)])
         monkeypatch.setenv(VARIABLE, str(run.azure_login))
-        given: dict[str, Any] = of_all(login(), endpoint_of({})) | {"subscription_id": SUBSCRIPTION.subscription_id}
-        return ComputeManagementClient(**given, polling_interval=1), ContainerServiceClient(**given, polling_interval=1)
+        clients = Clients(login(), endpoint_of({}), SUBSCRIPTION.subscription_id, polling_interval=1)
+        return clients.compute, clients.aks
 
     yield begin
     for server in servers:
@@ -66,7 +67,7 @@ def boots(azure: Azure, number: int) -> Properties:
     return {"boot": json.loads(annotations[BOOT_ANNOTATION]), "machine": json.loads(annotations[MACHINE_ANNOTATION])}
 
 
-def test_a_restart_boots_the_machine_and_leaves_it_where_it_is(azure: Azure, serve: Callable[[Azure], Clients]) -> None:
+def test_a_restart_boots_the_machine_and_leaves_it_where_it_is(azure: Azure, serve: Callable[[Azure], Pair]) -> None:
     (compute, _), held = serve(azure), pool_of(azure)
     compute.virtual_machine_scale_set_vms.begin_restart(**held["scale_set"], instance_id="1").result()
     found = boots(azure, 1)
@@ -75,7 +76,7 @@ def test_a_restart_boots_the_machine_and_leaves_it_where_it_is(azure: Azure, ser
 
 
 def test_a_redeployed_machine_is_on_another_host_and_has_a_new_disk_where_that_is_ephemeral(
-    azure: Azure, serve: Callable[[Azure], Clients]
+    azure: Azure, serve: Callable[[Azure], Pair]
 ) -> None:
     (compute, _), held = serve(azure), pool_of(azure)
     name, size_id = machines(azure, HELD[0])[1]["metadata"]["name"], machines(azure, HELD[0])[1]["status"]["nodeInfo"]
@@ -94,7 +95,7 @@ def pool_id(azure: Azure) -> str:
 
 
 def test_a_deleted_machine_takes_one_off_the_count_and_a_new_one_has_another_name(
-    azure: Azure, serve: Callable[[Azure], Clients]
+    azure: Azure, serve: Callable[[Azure], Pair]
 ) -> None:
     (_, aks), held = serve(azure), pool_of(azure)
     names = [each["metadata"]["name"] for each in machines(azure, HELD[0])]
@@ -124,7 +125,7 @@ def test_a_deleted_machine_takes_one_off_the_count_and_a_new_one_has_another_nam
     ],
 )
 def test_a_pool_that_cannot_be_filled_again_says_so_in_azures_words(
-    make_azure: MakeAzure, serve: Callable[[Azure], Clients], code: str, words: str
+    make_azure: MakeAzure, serve: Callable[[Azure], Pair], code: str, words: str
 ) -> None:
     fault = Fault.model_validate({"code": code, "operations": ["update"]})
     azure = make_azure(faults=(fault,))
@@ -141,7 +142,7 @@ def test_a_pool_that_cannot_be_filled_again_says_so_in_azures_words(
 
 
 def test_azures_clients_do_not_send_a_refused_request_again(
-    make_azure: MakeAzure, serve: Callable[[Azure], Clients]
+    make_azure: MakeAzure, serve: Callable[[Azure], Pair]
 ) -> None:
     """An answer with Retry-After has them repeat it: then a request that is refused once would succeed."""
     fault = Fault.model_validate({"code": "QuotaExceeded", "operations": ["update"], "first": 1})
@@ -154,7 +155,7 @@ def test_azures_clients_do_not_send_a_refused_request_again(
 
 
 def test_a_restart_that_hangs_is_ended_by_a_later_redeployment(
-    make_azure: MakeAzure, serve: Callable[[Azure], Clients]
+    make_azure: MakeAzure, serve: Callable[[Azure], Pair]
 ) -> None:
     fault = {"code": "Hang", "type": "VirtualMachine", "operations": ["restart"]}
     azure = make_azure(faults=(Fault.model_validate(fault),))
@@ -169,7 +170,7 @@ def test_a_restart_that_hangs_is_ended_by_a_later_redeployment(
 
 
 def test_a_host_that_cannot_be_found_fails_a_redeployment(
-    make_azure: MakeAzure, serve: Callable[[Azure], Clients]
+    make_azure: MakeAzure, serve: Callable[[Azure], Pair]
 ) -> None:
     fault = {"code": "AllocationFailed", "type": "VirtualMachine", "operations": ["redeploy"]}
     azure = make_azure(faults=(Fault.model_validate(fault),))
@@ -179,7 +180,7 @@ def test_a_host_that_cannot_be_found_fails_a_redeployment(
     assert BOOT_ANNOTATION not in machines(azure, HELD[0])[0]["metadata"]["annotations"]
 
 
-def test_what_is_not_there_is_refused(azure: Azure, serve: Callable[[Azure], Clients]) -> None:
+def test_what_is_not_there_is_refused(azure: Azure, serve: Callable[[Azure], Pair]) -> None:
     (compute, aks), held = serve(azure), pool_of(azure)
     with pytest.raises(ResourceNotFoundError):
         compute.virtual_machine_scale_set_vms.begin_restart(**held["scale_set"], instance_id="9")
@@ -188,7 +189,7 @@ def test_what_is_not_there_is_refused(azure: Azure, serve: Callable[[Azure], Cli
 
 
 def test_a_pool_that_somebody_has_changed_since_it_was_read_is_not_overruled(
-    azure: Azure, serve: Callable[[Azure], Clients]
+    azure: Azure, serve: Callable[[Azure], Pair]
 ) -> None:
     (_, aks), held = serve(azure), pool_of(azure)
     read = aks.agent_pools.get(**held["pool"])
@@ -202,7 +203,7 @@ def test_a_pool_that_somebody_has_changed_since_it_was_read_is_not_overruled(
 
 
 def test_aks_refuses_in_the_shape_that_was_recorded_and_the_gateway_in_its_own(
-    azure: Azure, serve: Callable[[Azure], Clients]
+    azure: Azure, serve: Callable[[Azure], Pair]
 ) -> None:
     (_, aks), held = serve(azure), pool_of(azure)
     with pytest.raises(HttpResponseError) as refused:

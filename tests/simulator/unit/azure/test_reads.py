@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from aks_infiniband_cli.azure.rehearsed import VARIABLE
 from aks_infiniband_cli.main import main
-from aks_infiniband_cli.preflight.rehearsed import VARIABLE
 
 from rehearsal.azure.resource_manager import serve_people, serve_resource_manager
 from rehearsal.control_plane.credentials import write_credentials

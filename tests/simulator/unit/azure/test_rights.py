@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband_cli.bad_machines.replace.azure import Azure as Replaced
+from aks_infiniband_cli.azure.clients import Clients
+from aks_infiniband_cli.azure.cluster import Aks, Operation
+from aks_infiniband_cli.azure.login import login
+from aks_infiniband_cli.azure.machine import Machine
+from aks_infiniband_cli.azure.rehearsed import VARIABLE, rehearsed
 from aks_infiniband_cli.console import CommandError
-from aks_infiniband_cli.preflight.azure import login
-from aks_infiniband_cli.preflight.rehearsed import VARIABLE, rehearsed
 from aks_infiniband_cli.preflight.rights import REPLACE, UPGRADE, Rights
-from aks_infiniband_cli.upgrade.aks import Aks, Operation
 from azure.core.exceptions import AzureError
 
 from rehearsal.azure.permitted import operation_of
@@ -52,20 +53,20 @@ def serve(make_azure: MakeAzure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         server.server_close()
 
 
-def machine(azure: Azure, number: int = 0) -> Replaced:
+def machine(azure: Azure, number: int = 0) -> Machine:
     """What `replace` asks of a machine."""
     resource = machines(azure, "nd")[number]["spec"]["providerID"].removeprefix("azure://")
-    return Replaced(resource, "nd", None)
+    return Machine(resource, "nd", None)
 
 
 def cluster(place: dict[str, Any]) -> Aks:
     """What `upgrade` asks of the cluster."""
     found = rehearsed()
     assert found
-    return Aks(login(), found.endpoint, found.subscription, place["group"], place["name"])
+    return Aks(Clients(login(), found.endpoint, found.subscription), place["group"], place["name"])
 
 
-def ended(asked: Replaced) -> tuple[str, str]:
+def ended(asked: Machine) -> tuple[str, str]:
     give_up = time.monotonic() + 20
     while time.monotonic() < give_up:
         state, words = asked.progress()

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband_cli.preflight.azure import login, of_all
-from aks_infiniband_cli.preflight.rehearsed import VARIABLE, rehearsed
-from aks_infiniband_cli.upgrade.aks import Aks
+from aks_infiniband_cli.azure.clients import Clients
+from aks_infiniband_cli.azure.cluster import Aks
+from aks_infiniband_cli.azure.login import login
+from aks_infiniband_cli.azure.rehearsed import VARIABLE, rehearsed
 from azure.core.exceptions import HttpResponseError
 from azure.mgmt.containerservice import ContainerServiceClient
 
@@ -33,8 +34,7 @@ def client(azure: Azure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     monkeypatch.delenv("REQUESTS_CA_BUNDLE", raising=False)
     found = rehearsed()
     assert found
-    given = {**of_all(login(), found.endpoint), "subscription_id": found.subscription, "polling_interval": 0.01}
-    yield ContainerServiceClient(**given)
+    yield Clients(login(), found.endpoint, found.subscription, polling_interval=0.01).aks
     for server in servers:
         server.shutdown()
         server.server_close()
@@ -171,7 +171,7 @@ def test_the_newest_of_the_systems_that_a_pool_had_is_the_one_to_go_back_to(
     assert [each.orchestrator_version for each in listed or ()] == ["1.35.8", "1.36.3"]
     found = rehearsed()
     assert found
-    before = Aks(login(), found.endpoint, found.subscription, *place).next_of("nd").before
+    before = Aks(Clients(login(), found.endpoint, found.subscription), *place).next_of("nd").before
     assert before is not None
     assert before[0] == "1.36.3"
 

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from aks_infiniband_cli.bad_machines.replace import azure
-from aks_infiniband_cli.bad_machines.replace.azure import Azure
+from aks_infiniband_cli.azure import clients, machine
+from aks_infiniband_cli.azure.machine import Machine
 from azure.core.exceptions import AzureError, HttpResponseError, ServiceRequestError, ServiceResponseError
 
 GROUP = "/subscriptions/s/resourceGroups/mc"
@@ -47,14 +47,14 @@ def answer(status: int, body: dict[str, Any]) -> HttpResponseError:
 
 
 @pytest.fixture
-def asking(monkeypatch: pytest.MonkeyPatch) -> Callable[[Aks], Azure]:
-    def begin(aks: Aks) -> Azure:
+def asking(monkeypatch: pytest.MonkeyPatch) -> Callable[[Aks], Machine]:
+    def begin(aks: Aks) -> Machine:
         groups = SimpleNamespace(get=lambda _: SimpleNamespace(managed_by=CLUSTER))
-        monkeypatch.setattr(azure, "login", lambda: None)
-        monkeypatch.setattr(azure, "ComputeManagementClient", lambda **_: None)
-        monkeypatch.setattr(azure, "ResourceManagementClient", lambda **_: SimpleNamespace(resource_groups=groups))
-        monkeypatch.setattr(azure, "ContainerServiceClient", lambda **_: aks)
-        return Azure(MACHINE, "hbv4", "https://arm")
+        monkeypatch.setattr(machine, "login", lambda: None)
+        monkeypatch.setattr(clients, "ComputeManagementClient", lambda **_: None)
+        monkeypatch.setattr(clients, "ResourceManagementClient", lambda **_: SimpleNamespace(resource_groups=groups))
+        monkeypatch.setattr(clients, "ContainerServiceClient", lambda **_: aks)
+        return Machine(MACHINE, "hbv4", "https://arm")
 
     return begin
 
@@ -87,7 +87,7 @@ def asking(monkeypatch: pytest.MonkeyPatch) -> Callable[[Aks], Azure]:
     ],
 )
 def test_only_what_azure_says_of_the_request_or_its_operation_is_a_failure(
-    asking: Callable[[Aks], Azure], aks: Aks, expected: tuple[str, str]
+    asking: Callable[[Aks], Machine], aks: Aks, expected: tuple[str, str]
 ) -> None:
     asked = asking(aks)
     asked.delete()
@@ -95,7 +95,7 @@ def test_only_what_azure_says_of_the_request_or_its_operation_is_a_failure(
     assert aks.asked == [["n3"]]
 
 
-def test_a_machine_that_has_just_gone_is_not_deleted(asking: Callable[[Aks], Azure]) -> None:
+def test_a_machine_that_has_just_gone_is_not_deleted(asking: Callable[[Aks], Machine]) -> None:
     aks = Aks()
     asked = asking(aks)
     aks.machines_there = []

@@ -4,9 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from aks_infiniband_cli.azure.answers import Progress
 from aks_infiniband_cli.bad_machines.replace.case import STAGES, Case, Farthest, Stage, case_of, document_of
 from aks_infiniband_cli.bad_machines.replace.decision import next_step, refusal
-from aks_infiniband_cli.bad_machines.replace.step import Budget, Progress, Seen
+from aks_infiniband_cli.bad_machines.replace.step import Budget, Seen
 
 OTHERS = ("b", "c", "d")
 WHOLE = Seen(boot="1", healthy=OTHERS, idle=OTHERS, count=16)

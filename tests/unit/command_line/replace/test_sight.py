@@ -278,7 +278,7 @@ def test_what_falls_short_while_somebody_else_uses_the_node_counts_for_nothing(
     case = Case(id="i", node="a", pool="hb", resource="/x", agent_pool="hb", begun="t", why="w", stage="restart")
     nothing: Any = SimpleNamespace(client=None)
     work = replacing.Replacing(
-        cluster=nothing, namespace="ns", history=history, azure=nothing, case=case, folder=nothing, limit=1, say=print
+        cluster=nothing, namespace="ns", history=history, machine=nothing, case=case, folder=nothing, limit=1, say=print
     )
     work._measure(Step(act="measure"), sight(node("a")), Seen(idle=("b",)))
     assert (said, case.tries, bool(case.bad)) == (steps, tries, not load)

@@ -3,12 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from azure.core.credentials import TokenCredential
-from azure.mgmt.authorization import AuthorizationManagementClient
-from azure.mgmt.resource.resources import ResourceManagementClient
-
-from aks_infiniband_cli.preflight.azure import of_all
-from aks_infiniband_cli.teardown.left import Assignment, Group
+from aks_infiniband_cli.azure.answers import Assignment, Group
+from aks_infiniband_cli.azure.clients import Clients
 
 _IDENTITY: Final = "Microsoft.ManagedIdentity/userAssignedIdentities"
 _IDENTITY_VERSION: Final = "2023-01-31"
@@ -17,12 +13,10 @@ Learn, API version change log of userAssignedIdentities, read 2026-11-22)."""
 
 
 class Azure:
-    """One subscription. endpoint: of Resource Manager. Methods raise AzureError."""
+    """One subscription. Methods raise AzureError."""
 
-    def __init__(self, credential: TokenCredential, endpoint: str, subscription_id: str) -> None:
-        given = {**of_all(credential, endpoint), "subscription_id": subscription_id}
-        self._resources = ResourceManagementClient(**given)
-        self._authorization = AuthorizationManagementClient(**given)
+    def __init__(self, clients: Clients) -> None:
+        self._resources, self._authorization = clients.resources, clients.authorization
 
     def groups(self) -> Sequence[Group]:
         """The subscription's resource groups, without what is in them."""

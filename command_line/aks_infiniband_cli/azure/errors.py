@@ -1,10 +1,12 @@
 """What Azure's clients raise, in words for a person."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError
+from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError, ResourceNotFoundError
 
+from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.stack_file import SUBSCRIPTION
 
 
@@ -32,3 +34,15 @@ def remedy_of(error: AzureError) -> str:
     if isinstance(error, HttpResponseError):
         return f"name one that this login may read (--subscription, or {SUBSCRIPTION}): az account list --output table"
     return "let this machine reach Azure Resource Manager; a proxy or firewall may be in the way"
+
+
+@contextmanager
+def in_words(failed: str, *, advise: bool = False) -> Iterator[None]:
+    """Raise CommandError for what Azure's clients raise. failed: what did not work. advise: add what to do."""
+    try:
+        yield
+    except ResourceNotFoundError as error:
+        raise CommandError(f"{failed}: it is not there ({words_of(error)})") from error
+    except AzureError as error:
+        advice = f"; {remedy_of(error)}" if advise else ""
+        raise CommandError(f"{failed}: {words_of(error)}{advice}") from error

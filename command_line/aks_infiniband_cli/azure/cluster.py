@@ -1,21 +1,17 @@
 """AKS as an upgrade needs it, through Azure's maintained client: what is there, what may follow, and the requests."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from http import HTTPStatus
 from typing import Any, Final, Protocol
 
-from azure.core.credentials import TokenCredential
-from azure.core.exceptions import AzureError, HttpResponseError, ResourceNotFoundError
+from azure.core.exceptions import HttpResponseError
 from azure.core.polling import LROPoller
-from azure.mgmt.containerservice import ContainerServiceClient
 
+from aks_infiniband_cli.azure.clients import Clients
+from aks_infiniband_cli.azure.errors import in_words, words_of
+from aks_infiniband_cli.azure.operations import progress_of
 from aks_infiniband_cli.console import CommandError, note
-from aks_infiniband_cli.preflight.azure import of_all
-from aks_infiniband_cli.preflight.azure_errors import words_of
-from aks_infiniband_cli.validate.run import until
 
 SUCCEEDED: Final = "Succeeded"
 ENDED: Final = (SUCCEEDED, "Failed", "Canceled")
@@ -83,33 +79,20 @@ class _Polled:
         self._poller, self._state, self._told = poller, state, False
 
     def done(self) -> bool:
-        if not self._poller.done():
-            return False
-        unread = self._unread()
-        if unread and not self._told:
+        progress, words = progress_of(self._poller)
+        if progress != "unread":
+            return progress != "running"
+        if not self._told:
             self._told = True
-            note(f"Azure accepted it, but does not report the progress: {unread}; waiting for its provisioning state")
-        return not unread or self._state() in ENDED
+            note(f"Azure accepted it, but does not report the progress: {words}; waiting for its provisioning state")
+        return self._state() in ENDED
 
     def failure(self) -> str | None:
-        if unread := self._unread():
-            state = self._state()
-            return None if state == SUCCEEDED else f"it is {state}, and Azure does not report why: {unread}"
-        try:
-            self._poller.result()
-        except AzureError as error:
-            return words_of(error)
-        return None
-
-    def _unread(self) -> str:
-        """Why the operation's status is not known; empty if it is. What failed is told with 200."""
-        try:
-            self._poller.result()
-        except HttpResponseError as error:
-            return "" if error.status_code == HTTPStatus.OK else words_of(error)
-        except AzureError as error:
-            return words_of(error)
-        return ""
+        progress, words = progress_of(self._poller)
+        if progress != "unread":
+            return words or None
+        state = self._state()
+        return None if state == SUCCEEDED else f"it is {state}, and Azure does not report why: {words}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +112,12 @@ class _Seen:
 class Aks:
     """One cluster. Methods raise CommandError with Azure's words."""
 
-    def __init__(self, credential: TokenCredential, endpoint: str, subscription_id: str, group: str, name: str) -> None:
-        self._client = ContainerServiceClient(**of_all(credential, endpoint), subscription_id=subscription_id)
-        self._place = (group, name)
+    def __init__(self, clients: Clients, group: str, name: str) -> None:
+        self._client, self._place = clients.aks, (group, name)
 
     def read(self) -> ClusterThere:
         """The cluster and its pools."""
-        with _in_words(f"cluster {self._place[1]} cannot be read"):
+        with in_words(f"cluster {self._place[1]} cannot be read"):
             found = self._client.managed_clusters.get(*self._place)
         return ClusterThere(
             version=str(found.current_kubernetes_version),
@@ -147,19 +129,19 @@ class Aks:
 
     def state(self, pool: str) -> str:
         """The provisioning state of a pool."""
-        with _in_words(f"pool {pool} cannot be read"):
+        with in_words(f"pool {pool} cannot be read"):
             return str(self._client.agent_pools.get(*self._place, pool).provisioning_state)
 
     def after(self, version: str, location: str) -> Sequence[str]:
         """The versions to which AKS upgrades a control plane of a version, patches in full."""
-        with _in_words("the versions of Kubernetes cannot be read"):
+        with in_words("the versions of Kubernetes cannot be read"):
             listed = self._client.managed_clusters.list_kubernetes_versions(location)
         patches = [patch for each in listed.values_property or () for patch in (each.patch_versions or {}).items()]
         return [newer for name, patch in patches if name == version for newer in patch.upgrades or ()]
 
     def next_of(self, pool: str) -> Next:
         """What a pool can have."""
-        with _in_words(f"what pool {pool} can have cannot be read"):
+        with in_words(f"what pool {pool} can have cannot be read"):
             found = self._client.agent_pools.get_upgrade_profile(*self._place, pool)
         used = max(found.recently_used_versions or (), key=_used_at, default=None)
         before = (str(used.orchestrator_version), str(used.node_image_version)) if used else None
@@ -170,7 +152,7 @@ class Aks:
 
         What Azure carries out already is not asked for again: the command that has asked may be gone.
         """
-        with _in_words("Azure refuses the upgrade of the control plane"):
+        with in_words("Azure refuses the upgrade of the control plane"):
             wanted = self._client.managed_clusters.get(*self._place)
             if wanted.kubernetes_version == version and wanted.provisioning_state in UPGRADING:
                 return _Seen(lambda: self.read().state)
@@ -185,7 +167,7 @@ class Aks:
 
         image: to roll it back to, with an older version.
         """
-        with _in_words(f"Azure refuses the upgrade of pool {pool}"):
+        with in_words(f"Azure refuses the upgrade of pool {pool}"):
             wanted = self._client.agent_pools.get(*self._place, pool)
             if image is None and wanted.orchestrator_version == version and wanted.provisioning_state in UPGRADING:
                 return _Seen(lambda: self.state(pool))
@@ -195,7 +177,7 @@ class Aks:
 
     def upgrade_image(self, pool: str) -> Operation:
         """Ask for the newest node image of a pool, or go on with giving it, as `upgrade_control_plane` does."""
-        with _in_words(f"Azure refuses another node image of pool {pool}"):
+        with in_words(f"Azure refuses another node image of pool {pool}"):
             if self.state(pool) in UPGRADING:
                 return _Seen(lambda: self.state(pool))
             begun = self._client.agent_pools.begin_upgrade_node_image_version(*self._place, pool)
@@ -215,22 +197,6 @@ def _used_at(version: Any) -> datetime:
     return version.timestamp or datetime.min.replace(tzinfo=UTC)
 
 
-def wait(operation: Operation, what: str) -> None:
-    """Wait until a request has been carried out. Raises CommandError where it was not. what: is upgraded by it."""
-    until(lambda: True if operation.done() else None)
-    if failure := operation.failure():
-        raise CommandError(f"the upgrade of {what} ended: {failure}")
-
-
-def quieten(aks: Aks, pool: str, *, abort: bool) -> None:
-    """Wait until nothing is under way on a pool; abort: end what is."""
-    if aks.state(pool) in ENDED:
-        return
-    if abort:
-        aks.abort(pool)
-    until(lambda: True if aks.state(pool) in ENDED else None)
-
-
 def _pool(found: Any) -> PoolThere:
     settings = found.upgrade_settings
     surge = str(getattr(settings, "max_surge", None) or "10%")
@@ -246,13 +212,3 @@ def _pool(found: Any) -> PoolThere:
         surges=surge.rstrip("%") != "0",
         at_once=str(getattr(settings, "max_unavailable", None) or "0"),
     )
-
-
-@contextmanager
-def _in_words(doing: str) -> Iterator[None]:
-    try:
-        yield
-    except ResourceNotFoundError as error:
-        raise CommandError(f"{doing}: it is not there ({words_of(error)})") from error
-    except AzureError as error:
-        raise CommandError(f"{doing}: {words_of(error)}") from error

@@ -4,7 +4,7 @@ from typing import Any
 
 from aks_infiniband.facts.managed import DRANET, GPUS
 
-from aks_infiniband_cli.preflight.answers import Machines
+from aks_infiniband_cli.azure.answers import Machines
 
 
 def machines_of(pool: Any) -> Machines:

@@ -3,9 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network
+from typing import Literal
 
 from aks_infiniband.facts.managed import Managed
 from aks_infiniband.stack.settings.consistency.networks import RESERVED_IN_SUBNET
+
+Progress = Literal["none", "running", "ended", "failed", "refused", "unread"]
+"""How far a request is. none: nothing was requested, or it may be requested again. refused: at once. unread: the status
+of the operation cannot be read, so only the resource shows the end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,3 +104,23 @@ class Subnet:
     def free(self) -> int:
         """Addresses that are left."""
         return self.prefix.num_addresses - RESERVED_IN_SUBNET - self.used
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """A resource group that is there. resources: IDs of what is in it."""
+
+    name: str
+    managed_by: str
+    resources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assignment:
+    """A role assignment on a subnet."""
+
+    id: str
+    name: str
+    scope: str
+    principal: str
+    role: str

@@ -1,4 +1,4 @@
-"""What Azure is asked for of a machine and of its pool, through its maintained clients.
+"""The requests to Azure about a machine and its pool, through the maintained clients.
 
 Restart and redeploy are Microsoft.Compute's, on the machine in the scale set: AKS's API has none, and its node
 auto-repair takes the same steps. Machines are deleted by AKS's own API, because AKS counts them: with the scale set's
@@ -10,22 +10,21 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Any, Final
 
 from aks_infiniband.diagnosis.azure import is_transient
 from azure.core import MatchConditions
 from azure.core.exceptions import AzureError, HttpResponseError, ServiceResponseError
 from azure.core.polling import LROPoller
-from azure.mgmt.compute import ComputeManagementClient
-from azure.mgmt.containerservice import ContainerServiceClient
 from azure.mgmt.containerservice.models import AgentPoolDeleteMachinesParameter
 from azure.mgmt.resource.resources import ResourceManagementClient
 
-from aks_infiniband_cli.bad_machines.replace.step import Progress
+from aks_infiniband_cli.azure.answers import Progress
+from aks_infiniband_cli.azure.clients import Clients
+from aks_infiniband_cli.azure.errors import remedy_of, words_of
+from aks_infiniband_cli.azure.login import endpoint_of, login
+from aks_infiniband_cli.azure.operations import progress_of
 from aks_infiniband_cli.console import CommandError
-from aks_infiniband_cli.preflight.azure import endpoint_of, login, of_all
-from aks_infiniband_cli.preflight.azure_errors import remedy_of, words_of
 
 _MACHINE: Final = re.compile(
     r"/subscriptions/(?P<subscription>[^/]+)/resourceGroups/(?P<group>[^/]+)/providers/Microsoft\.Compute/"
@@ -51,8 +50,8 @@ class AgentPool:
     machines: dict[str, str]
 
 
-class Azure:
-    """The subscription of one machine. resource: the machine's ID. pool: of its agent pool.
+class Machine:
+    """One machine and its pool. resource: the machine's ID. pool: of its agent pool.
 
     Raises CommandError for a resource that is no machine of Azure's, or whose cluster cannot be read.
     """
@@ -62,11 +61,10 @@ class Azure:
         if found is None:
             raise CommandError(f"{resource or 'a node without a providerID'} is not an Azure virtual machine")
         self._machine, self._resource = found.groupdict(), resource
-        credential = login()
-        given: dict[str, Any] = of_all(credential, endpoint or endpoint_of({}))
-        given |= {"subscription_id": found["subscription"], "polling_interval": _POLL_SECONDS}
-        self._compute, self._aks = ComputeManagementClient(**given), ContainerServiceClient(**given)
-        self._pool = {**self._cluster(ResourceManagementClient(**given)), "agent_pool_name": pool}
+        place = endpoint or endpoint_of({})
+        clients = Clients(login(), place, found["subscription"], polling_interval=_POLL_SECONDS)
+        self._compute, self._aks = clients.compute, clients.aks
+        self._pool = {**self._cluster(clients.resources), "agent_pool_name": pool}
         self._poller: LROPoller[Any] | None = None
         self._refused, self._passes = "", False
         self.accepted = False
@@ -101,7 +99,7 @@ class Azure:
             machines=ids,
         )
 
-    def has_machine(self, pool: AgentPool) -> bool:
+    def in_pool(self, pool: AgentPool) -> bool:
         """Whether the pool still has the machine."""
         return self._resource.lower() in pool.machines
 
@@ -172,15 +170,7 @@ class Azure:
             if self.accepted:
                 return "unread", self._refused
             return "refused" if self._refused and not self._passes else "none", self._refused
-        if not self._poller.done():
-            return "running", ""
-        try:
-            self._poller.result()
-        except AzureError as error:
-            # What failed is told with 200, as the operation's status. With anything else its status is not known.
-            failed = isinstance(error, HttpResponseError) and error.status_code == HTTPStatus.OK
-            return "failed" if failed else "unread", words_of(error)
-        return "ended", ""
+        return progress_of(self._poller)
 
 
 _LATER: Final = (412, 429)

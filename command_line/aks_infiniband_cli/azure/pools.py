@@ -1,17 +1,15 @@
 """An AKS cluster of others and its node pools, as Azure shows them; only reads."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from aks_infiniband.azure.read_back import flat
-from azure.core.exceptions import AzureError, ResourceNotFoundError
 from azure.mgmt.containerservice import ContainerServiceClient
 
-from aks_infiniband_cli.console import CommandError
-from aks_infiniband_cli.preflight.azure import chosen_subscription, endpoint_of, login, of_all
-from aks_infiniband_cli.preflight.azure_errors import remedy_of, words_of
+from aks_infiniband_cli.azure.clients import Clients
+from aks_infiniband_cli.azure.errors import in_words
+from aks_infiniband_cli.azure.login import chosen_subscription, endpoint_of, login
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,8 +28,8 @@ class AksFound:
 def read_aks(subscription: str | None, endpoint: str | None, group: str, name: str) -> AksFound:
     """The cluster and its pools. Raises CommandError with Azure's words."""
     chosen = chosen_subscription(subscription, {})
-    client = ContainerServiceClient(**of_all(login(), endpoint or endpoint_of({})), subscription_id=chosen)
-    with _in_words(group, name):
+    client = Clients(login(), endpoint or endpoint_of({}), chosen).aks
+    with in_words(f"cluster {name} of resource group {group} cannot be read", advise=True):
         cluster = client.managed_clusters.get(group, name)
         names = [str(pool.name) for pool in cluster.agent_pool_profiles or ()]
         pools = {pool: _answer(client, group, name, pool) for pool in names}
@@ -46,13 +44,3 @@ def _answer(client: ContainerServiceClient, group: str, name: str, pool: str) ->
         group, name, pool, cls=lambda response, _found, _headers: response.http_response.json()
     )
     return flat(answer)
-
-
-@contextmanager
-def _in_words(group: str, name: str) -> Iterator[None]:
-    try:
-        yield
-    except ResourceNotFoundError as error:
-        raise CommandError(f"cluster {name} of resource group {group} is not there: {words_of(error)}") from error
-    except AzureError as error:
-        raise CommandError(f"cluster {name} cannot be read: {words_of(error)}; {remedy_of(error)}") from error
