@@ -7,8 +7,13 @@ gc.disable()  # collecting imports the whole of the SDKs, and none of it is garb
 import signal  # noqa: E402
 from typing import Any  # noqa: E402
 
+import hypothesis  # noqa: E402
 import pytest  # noqa: E402
 from xdist.scheduler import LoadFileScheduling  # noqa: E402
+
+# How long an example takes depends on the machine and on what else runs on it.
+hypothesis.settings.register_profile("project", deadline=None)
+hypothesis.settings.load_profile("project")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell makes what it starts in the background deaf to Ctrl-C, and what tests start and end would inherit that.
