@@ -8,7 +8,7 @@ from aks_infiniband import RdmaCluster, RdmaClusterArgs, load
 from aks_infiniband.terminal import unforeseen
 
 # The engine ends a program with this signal once a resource has failed. Without a traceback among the diagnostics: by
-# this exit code the language host knows that the cause has been told (pulumi, pulumi-language-python).
+# this exit code the language host knows that the cause has been reported (pulumi, pulumi-language-python).
 signal.signal(signal.SIGINT, lambda *_: os._exit(32))
 
 try:
@@ -22,9 +22,9 @@ try:
     pulumi.export("clusterName", cluster.cluster_name)
     pulumi.export("kubeconfig", cluster.kubeconfig)
     pulumi.export("pools", cluster.pools)
-    # What pods need, and sample Jobs, are long, and a preview prints each output whole of which a part changes.
+    # Settings of pods, and sample Jobs, are long, and a preview prints each output whole of which a part changes.
     pulumi.export("workload", f"aks-infiniband workload --stack {pulumi.get_stack()}")
 except pulumi.RunError:
     raise
-except Exception as error:  # nobody gets a traceback of what stands above, whatever it is
+except Exception as error:  # a user never gets a traceback of the lines above, whatever it is
     raise pulumi.RunError(unforeseen(error)) from error

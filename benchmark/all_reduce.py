@@ -36,7 +36,7 @@ COMPARED = [1 << 20, 64 << 20, GIB, 2 * GIB, 4 * GIB, 8 * GIB]
 SWEEP = sorted({*COMPARED, 8, 1 << 10, 32 << 10, 8 << 20, 512 << 20, 16 * GIB})
 SOCKET_SIZES = [8 << 20, 64 << 20, 512 << 20]
 CLOSED = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1", "NCCL_IB_DISABLE": "1"}
-"""What is left to NCCL then is TCP."""
+"""Only TCP is left to NCCL then."""
 PLAN = {"iterations": 20, "warmup": 5, "seconds": 120, "size_seconds": 10, "operation_seconds": 60}
 
 
@@ -65,7 +65,7 @@ def payload_run(
 
 
 def blamed(run: dict[str, Any]) -> list[dict[str, Any]]:
-    """What the payload's judgement says of a run whose ranks did not all come to their end."""
+    """The payload's judgement of a run whose ranks did not all come to their end."""
     expected = {"transport": "", "hcas": 0, "thresholds": {}, "small": None}
     checks = judge.judge_collective({"runs": [run]}, expected)
     kept = ("device", "measured", "cause")
@@ -118,7 +118,7 @@ def compared(gpus: int, tuning: str, program: Path, turns: int) -> dict[str, Any
 
 
 def changed_message(size: int) -> dict[str, Any]:
-    """What the check says of a sum, and of the same with one element changed in its midst and one at its end."""
+    """The check's words on a sum, and on the same with one element changed in its midst and one at its end."""
     device = gpu.Gpu(gpu.VENDORS[0], 0)
     expected = nccl.repeated(gpu.expected_sum, 1)
     message = device.allocate(size)
@@ -146,7 +146,7 @@ def nccl_version() -> str:
 
 
 def machine() -> dict[str, Any]:
-    """What was measured on."""
+    """The machine of the measurement."""
     query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
     gpus = subprocess.run(query, capture_output=True, text=True, check=True).stdout.splitlines()
     topology = subprocess.run(["nvidia-smi", "topo", "-m"], capture_output=True, text=True, check=False).stdout

@@ -1,7 +1,7 @@
 """`python -m benchmark.gpus`: how often the judgement of GPUs under load is wrong, by simulated figures of whole pools.
 
-It prints the table of docs/judging.md. The seed is fixed, so every run prints the same. Healthy GPUs differ at
-random and independently; NVML tells nothing of them, so only the other GPUs of the pool judge their rates.
+The program prints the table of docs/judging.md. The seed is fixed, so every run prints the same. Healthy GPUs differ at
+random and independently; NVML reports nothing of them, so only the other GPUs of the pool judge their rates.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,15 +26,15 @@ _AS_RECORDED = 0.013
 """Rates of H100 on all recorded hosts were 664 to 694 TFLOP/s, 4.4 %: about four standard deviations."""
 RECORDED: Any = yaml.safe_load((Path(__file__).parent / "results" / "gpus.yaml").read_text(encoding="utf-8"))
 _SHARED = next(host for host in RECORDED["copies"] if host["at_once"] == 1 and not host["quiet"])
-"""The host whose healthy GPUs differed most in their copies, each alone: somebody else used its memory, too."""
+"""The host whose healthy GPUs differed most in their copies, each alone: another tenant used its memory, too."""
 _PEERS = 0.005
-"""Of copies between GPUs: 390.3 to 394.3 GB/s on one host."""
+"""Spread of copies between GPUs: 390.3 to 394.3 GB/s on one host."""
 
 
 def gpu_of(
     number: int, *, rate: float, to_host: Spread | None = None, from_host: Spread | None = None, peer: float = PEER
 ) -> Gpu:
-    """One GPU of which NVML tells nothing, with these medians."""
+    """One GPU without NVML's facts, with these medians."""
     return {
         "number": number,
         "index": number,
@@ -125,7 +125,7 @@ CASES: dict[str, tuple[float, tuple[float, ...]]] = {
 
 
 def alarms() -> Iterator[str]:
-    """How many of the healthy pools have each check as a warning or a failure, a row for each check."""
+    """The number of healthy pools that have each check as a warning or a failure, a row for each check."""
     found = {(name, size): 0 for name in NAMES for size in SIZES}
     for size in SIZES:
         draw, nodes = Random(f"healthy {size}"), [f"node-{node}" for node in range(size)]  # noqa: S311  (figures)

@@ -2,10 +2,10 @@
 
     python3 -m benchmark.healthy_gpus --gpus 1 --runs 40 --out results.json
 
-Needs the CUDA runtime, cuBLAS, NVML and NCCL where the loader finds them, and nothing of Python's but its own library.
-The steps: an all-reduce of small messages, launched one by one and as a graph; this host as if it should have a GPU
-more; GPU 0 with another process at work on it, of several kinds; healthy runs, with nothing else on the GPUs, from
-which `benchmark/gpus.py` draws its healthy pools.
+Needs the CUDA runtime, cuBLAS, NVML and NCCL in the loader's path, and only Python's own library. The steps: an
+all-reduce of small messages, launched one by one and as a graph; this host as if it should have a GPU more; GPU 0 with
+another process at work on it, of several kinds; healthy runs, with nothing else on the GPUs, from which
+`benchmark/gpus.py` draws its healthy pools.
 """
 
 import argparse
@@ -32,13 +32,13 @@ from payload.gpus.nvml import Nvml  # noqa: E402
 from payload.say.checks import is_problem  # noqa: E402
 
 SECONDS = 2.0
-"""Of load in each run, beside those to warm up."""
+"""Seconds of load in each run, in addition to those to warm up."""
 MESSAGES = (8, 1 << 20, 8 << 20, 64 << 20, 256 << 20)
 TIMES, ROUNDS = 20, 7
 
 
 def measured(gpus: int, node: str = "this-host") -> Any:
-    """What the payload finds of all GPUs."""
+    """The payload's findings on all GPUs."""
     with tempfile.TemporaryDirectory() as scratch:
         environment = {**os.environ, "PYTHONPATH": str(_VALIDATION)}
         place = part.Place(node, Path("/sys"), Path(scratch), environment)
@@ -46,7 +46,7 @@ def measured(gpus: int, node: str = "this-host") -> Any:
 
 
 def said(found: list[Any]) -> list[dict[str, Any]]:
-    """What is judged of them, but for what passes."""
+    """The judgement of them, without what passes."""
     plan: Any = {"count": len(found[0]["gpus"]), "seconds": SECONDS}
     checks = judge.judge_gpus([found], plan, [one["node"] for one in found])
     kept = ("check", "verdict", "node", "device", "measured", "cause")
@@ -69,7 +69,7 @@ def healthy(gpus: int, runs: int, seconds: float) -> dict[str, Any]:
 
 
 def named(check: dict[str, Any]) -> bool:
-    """Whether a check names a GPU or a machine as one that somebody has to look at."""
+    """True if a check names a GPU or a machine as one that a person has to look at."""
     return bool(is_problem({"tries": None, **check}))
 
 
@@ -88,7 +88,7 @@ def work(kind: str) -> Iterator[None]:
 
 
 def do_work(kind: str) -> None:
-    """What the other process does, until it is killed."""
+    """The work of the other process, until it is killed."""
     device = gpu.Gpu(gpu.VENDORS[0], 0)
     queue, pause = KINDS[kind](device), 0.0
     print("begun", flush=True)
@@ -145,7 +145,7 @@ KINDS: dict[str, Callable[[Any], Callable[[], None]]] = {
 
 
 def with_others(gpus: int) -> dict[str, Any]:
-    """What is found and said while another process works on GPU 0, by what it does."""
+    """The findings and the words while another process works on GPU 0, by its work."""
     told = {}
     for kind in KINDS:
         with work(kind):
@@ -243,13 +243,13 @@ def captured_copies() -> dict[str, Any]:
 
 
 def _of_its_own(*arguments: str) -> str:
-    """What this program prints, run by itself."""
+    """The output of this program, run by itself."""
     command = [sys.executable, "-m", "benchmark.healthy_gpus", *arguments]
     return subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=True, timeout=60).stdout
 
 
 def machine() -> dict[str, Any]:
-    """What was measured on."""
+    """The machine of the measurement."""
     query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
     gpus = subprocess.run(query, capture_output=True, text=True, check=True).stdout.splitlines()
     nvml = Nvml(one.pci_address(0))
@@ -293,7 +293,7 @@ def main() -> None:
         kept[name] = value
         arguments.out.write_text(json.dumps(kept, indent=1), encoding="utf-8")
 
-    # In a process of its own: whoever has opened a GPU is other work on it.
+    # In a separate process: a program that has opened a GPU is other work on it.
     keep("copies in a graph", json.loads(_of_its_own("--graph")))
     print(json.dumps(kept), flush=True)
     of_one_gpu = arguments.gpus == 1

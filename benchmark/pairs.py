@@ -1,7 +1,7 @@
 """`python -m benchmark.pairs`: how often the judgement of pairs is wrong, by simulated figures of pools of 3 to 300.
 
-A pair has what the weaker of its nodes has, times what differs from one measurement to the next. It prints the tables
-of docs/judging.md. The seed is fixed, so every run prints the same.
+A pair has what the weaker of its nodes has, times what differs from one measurement to the next. The program prints the
+tables of docs/judging.md. The seed is fixed, so every run prints the same.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ HEALTHY = 482.0
 """GB/s, the middle of 53 healthy pairs of H100 machines, of 480.8 to 484.6 (J. Zhang, NCCL AllReduce Scaling,
 2026-03-03)."""
 FIELD_DEVIATION = 0.002
-"""Those 53 span 0.8 %, about four standard deviations."""
+"""These 53 span 0.8 %, about four standard deviations."""
 PLAN: PairsPlan = {"bytes": 1, "seconds": 1.0, "rounds": ROUNDS, "threshold": None}
 
 

@@ -1,8 +1,8 @@
-"""What the program costs by the number of pools: resources that it declares, processor time, memory.
+"""The cost of the program by the number of pools: resources that it declares, processor time, memory.
 
     python3 -m benchmark.program 1 10 50
 
-runs it for so many pools of ND96isr_H100_v5 against Pulumi's mocks, each in a process of its own.
+runs it for so many pools of ND96isr_H100_v5 against Pulumi's mocks, each in a separate process.
 """
 
 import argparse
@@ -22,7 +22,7 @@ PROJECT = Path(__file__).parents[1]
 
 
 class Cost(NamedTuple):
-    """Of one run. seconds: of the processor, the start of Python included."""
+    """Cost of one run. seconds: of the processor, the start of Python included."""
 
     pools: int
     resources: int
@@ -52,7 +52,7 @@ def cost(pools: int) -> Cost:
 
 
 def main() -> None:
-    """Print a line of costs for each number of pools; each runs in a process of its own, so that memory is its own."""
+    """Print a line of costs for each number of pools; each runs in a separate process, so that memory is its own."""
     parser = argparse.ArgumentParser(prog="benchmark.program", description=__doc__)
     parser.add_argument("pools", type=int, nargs="*", default=[1, 10, 50])
     context = multiprocessing.get_context("spawn")

@@ -1,5 +1,5 @@
 """Makes the Helm chart of the checks from what the components declare: `python -m chart FOLDER`.
 
-The components run against mocks, once for every kind of pool. What all kinds have in common becomes the templates; what
-differs becomes one table, by what it depends on. So no object of the chart is written by hand.
+The components run against mocks, once for every kind of pool. Common parts of all kinds become the templates;
+differences become one table, by what they depend on. So no object of the chart is written by hand.
 """

@@ -32,7 +32,7 @@ _SOURCE: Final = Path(__file__).parent / "source"
 
 
 def version() -> str:
-    """Of the chart: that of the components."""
+    """Version of the chart: that of the components."""
     text = (_PROJECT / "components/pyproject.toml").read_text(encoding="utf-8")
     return str(tomllib.loads(text)["project"]["version"])
 
@@ -76,7 +76,7 @@ def _written(path: Path) -> str:
 
 
 def _pools(sizes: list[str]) -> dict[str, Any]:
-    """What the templates know of sizes and modes, and the defaults."""
+    """The templates' knowledge of sizes and modes, and the defaults."""
     modes = {
         mode: {
             "rdmaResource": ACCESS[mode].resource or "",

@@ -1,4 +1,4 @@
-"""What documents of several kinds have in common, and in what they differ: a tree with slots."""
+"""The common parts of documents of several kinds, and their differences: a tree with slots."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Literal:
 
 @dataclass(frozen=True)
 class Slot:
-    """A value that differs, by kind; ABSENT where a kind has none."""
+    """A value that differs, by kind; ABSENT if a kind has none."""
 
     values: Mapping[Kind, Any]
 
@@ -77,7 +77,7 @@ class EachPool:
 
     nodes: Sequence["Node"]
     keys: Sequence[str] = ()
-    """Of fields."""
+    """Keys of fields."""
 
 
 Node = Literal | Slot | Fields | Items | Json | EachPool

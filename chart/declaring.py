@@ -1,4 +1,4 @@
-"""What the components declare for some pools, as documents that Helm installs."""
+"""The components' declarations for some pools, as documents that Helm installs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,13 +22,13 @@ _OF_PULUMI: Final = ("pulumi.com/", "aks-infiniband/stack")
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What a values file asks for besides pools."""
+    """The choices of a values file, without the pools."""
 
     validation: ValidationOptions = field(default_factory=ValidationOptions)
     schedule: str = "17 * * * *"
     prometheus: Prometheus = "kube-prometheus"
     labels: Mapping[str, str] = field(default_factory=dict)
-    """Of the monitors."""
+    """Labels of the monitors."""
     registry: Registry = SOURCES
 
 
@@ -57,7 +57,7 @@ def declared(part: Part, pools: Sequence[Pool], asked: Asked) -> list[dict[str, 
 
 
 def _objects(found: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
-    """Those that an API server knows: a Stash of the engine's is none."""
+    """The objects that an API server knows, without a Stash of the engine."""
     return (document for document in found if "kind" in document)
 
 

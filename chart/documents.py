@@ -57,12 +57,12 @@ def reports(pool: str) -> list[str]:
 
 
 REPORTS: Final = reports(POOL)
-"""Those of the pool that stands for every pool."""
+"""The reports of the pool that stands for every pool."""
 _FURTHER: Final = {name for report in REPORTS for name in board_names(report, COUNT)[1:]}
 
 
 def validation(kinds: Sequence[Kind]) -> list[OfPools | Shared]:
-    """Those of the validation."""
+    """The documents of the validation."""
     found: dict[Key, dict[Kind, Any]] = {}
     shared: list[Shared] = []
     for verdict, image in (("enforce", "default"), ("enforce", "given"), ("warn", "default")):
@@ -76,7 +76,7 @@ def validation(kinds: Sequence[Kind]) -> list[OfPools | Shared]:
 
 
 def of_part(part: Part, kinds: Sequence[Kind]) -> list[OfPools | Shared]:
-    """Those of another part."""
+    """The documents of another part."""
     if part == "lightCheck":
         kinds = [kind for kind in kinds if kind.mode != "driver-only"]
     kinds = [kind for kind in kinds if (kind.verdict, kind.image) == ("enforce", "default")]
@@ -99,7 +99,7 @@ def _of_pools(found: Mapping[Key, Mapping[Kind, Any]]) -> list[OfPools | Shared]
 
 
 def _run(part: Part, kinds: Sequence[Kind], asked: Asked) -> tuple[dict[Key, dict[Kind, Any]], list[Shared]]:
-    """What is declared for these kinds. The shared documents are those of the kinds with more than a few nodes."""
+    """The declarations for these kinds. The shared documents are those of the kinds with more than a few nodes."""
     of_pools: dict[Key, dict[Kind, Any]] = {}
     shared: list[Shared] = []
     for count in ("more", "few"):
@@ -123,7 +123,7 @@ def _key(document: Mapping[str, Any]) -> Key:
 
 
 def _own(value: Any, name: str, kind: Kind) -> Any:
-    """What is declared for a pool of a kind, as for every pool of it."""
+    """The declarations for a pool of a kind, as for every pool of it."""
     text = _HASH.sub(r"\1", json.dumps(value).replace(name, POOL))
     return sentinels.marked(_parsed(json.loads(text)), kind, REPORTS)
 

@@ -42,7 +42,8 @@ def pool_of(values: Mapping[str, Any]) -> FoundPool:
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """What of a pool, and of the release, decides which documents there are. Everything else is filled in.
+    """The properties of a pool, and of the release, that decide which documents there are. Everything else is filled
+    in.
 
     The names are those that the templates have for it.
     """

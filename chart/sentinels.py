@@ -1,4 +1,6 @@
-"""What stands in the declared documents for what a values file says later, and what a template has in its place."""
+"""The marks in the declared documents for values that a values file gives later, and their replacements in a
+template.
+"""
 
 import json
 from collections.abc import Iterable
@@ -22,7 +24,7 @@ from chart.pools import FEW, Kind
 POOL: Final = "xpoolx"
 SIZE: Final = "xsizex"
 COUNT: Final = 17
-"""Nodes of a pool with more than a few. They meet in two ConfigMaps."""
+"""Nodes of a pool with more than a few. The pods of the pool meet in two ConfigMaps."""
 NUMBER: Final = "xnumberx"
 """Stands in a document for that number."""
 DIGITS: Final = "xdigitsx"
@@ -58,7 +60,7 @@ FLOWS: Final[tuple[tuple[Any, str], ...]] = (
 """Values, and what makes the value in their place, as JSON."""
 MATCH: Final = node_term(SELECTOR)["matchExpressions"][0]
 MATCHES: Final = f'include "matches" {_OF_POOL}'
-"""What makes, as JSON, all the items that are in a list in the place of MATCH."""
+"""The template that makes, as JSON, all the items that are in a list in the place of MATCH."""
 ATOMS: Final = (*(value for value, _ in FLOWS), MATCH)
 """Values that are replaced as a whole."""
 WORDS: Final[tuple[tuple[str, str], ...]] = (

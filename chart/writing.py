@@ -29,7 +29,7 @@ _ENABLED: Final[Mapping[Part, str]] = {
 
 @dataclass
 class Files:
-    """What templates read: long texts, and by kind what differs."""
+    """The files that templates read: long texts, and by kind the differences."""
 
     texts: dict[str, str] = field(default_factory=dict)
     """By path in the chart."""
@@ -83,7 +83,7 @@ class Writer:
     files: Files
     part: Part
     name: str
-    """Of the template; further ones, of texts of JSON, have a number behind it."""
+    """Name of the template; further ones, of texts of JSON, have a number behind it."""
     further: list[str] = field(default_factory=list)
     """Their lines."""
 

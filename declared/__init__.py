@@ -1,1 +1,1 @@
-"""What a Pulumi program declares, found without an engine: tests and benchmarks run programs with it."""
+"""The declarations of a Pulumi program, found without an engine: tests and benchmarks run programs with it."""

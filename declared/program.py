@@ -1,4 +1,4 @@
-"""Runs a Pulumi program as it stands, with its stack file, against mocks, and keeps what it asks of the engine."""
+"""Runs a Pulumi program as it stands, with its stack file, against mocks, and keeps its requests to the engine."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ contexts:
   - {name: lab, context: {cluster: lab, user: admin}}
 users: [{name: admin, user: {token: t0ken}}]
 """
-"""What lies in the home folder of whoever runs a program for a cluster that is there."""
+"""The kubeconfig in the home folder of a user who runs a program for a cluster that is there."""
 _STACK = "pulumi:pulumi:Stack"
 _REPORT = {"verdict": "pass", "coverage": {"summary": "all"}, "finished": "2026-11-28T09:00:00+00:00"}
 _KEPT = {"pulumi:index:Stash": {"output": compressed(json.dumps(_REPORT))}}
@@ -43,7 +43,7 @@ _KEPT = {"pulumi:index:Stash": {"output": compressed(json.dumps(_REPORT))}}
 
 @dataclass
 class Requests:
-    """What a program asked of the engine, as protobuf's JSON form has it."""
+    """The requests of a program to the engine, in protobuf's JSON form."""
 
     project: str
     stack: str
@@ -64,7 +64,7 @@ class _Monitor(mocks.MockMonitor):
         self.transforms: dict[str, list[pulumi.ResourceTransform]] = {}
 
     def make_urn(self, parent: str, type_: str, name: str) -> str:
-        """The types of all parents are in it, but for the stack's (pulumi/pulumi, sdk/go/common/resource/urn)."""
+        """The types of all parents are in it, except the stack's (pulumi/pulumi, sdk/go/common/resource/urn)."""
         parents = parent.split("::")[2] if parent else _STACK
         chain = type_ if parents == _STACK else f"{parents}${type_}"
         return f"urn:pulumi:{self.requests.stack}::{self.requests.project}::{chain}::{name}"
@@ -106,7 +106,7 @@ class _Monitor(mocks.MockMonitor):
 
 
 def run(folder: Path, stack_name: str) -> Requests:
-    """What the program in a folder asks of the engine for one of its stacks, as in a first `pulumi up`.
+    """The requests of the program in a folder to the engine for one of its stacks, as in a first `pulumi up`.
 
     folder: the one with Pulumi.yaml.
     stack_name: as in Pulumi.<stack>.yaml, from which the configuration comes.
@@ -159,7 +159,7 @@ def _text(value: Any) -> str:
 
 @contextmanager
 def _surroundings(folder: Path) -> Iterator[None]:
-    """The project's folder, a home with a kubeconfig, an event loop of its own; all put back at the end, and so are the
+    """The project's folder, a home with a kubeconfig, a separate event loop; all put back at the end, and so are the
     names of project and stack.
     """
     before, home, modules = Path.cwd(), os.environ.get("HOME"), set(sys.modules)
@@ -175,7 +175,7 @@ def _surroundings(folder: Path) -> Iterator[None]:
     finally:
         os.chdir(before)
         os.environ.pop("HOME") if home is None else os.environ.update(HOME=home)
-        # Two programs may each have a module of the same name beside them.
+        # Two programs may each have a module of the same name in their folders.
         for name in set(sys.modules) - modules:
             if Path(getattr(sys.modules[name], "__file__", None) or "/").parent == folder:
                 del sys.modules[name]

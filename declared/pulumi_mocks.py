@@ -16,14 +16,14 @@ from pulumi.runtime.proto import resource_pb2
 
 SUBSCRIPTION = "00000000-0000-0000-0000-0000000000aa"
 UNREADABLE = "(no answer)"
-"""In place of a feature's state: Azure refuses to tell."""
+"""Instead of a feature's state: Azure refuses to answer."""
 FEATURE_ID = f"/subscriptions/{SUBSCRIPTION}/…/AKSInfinibandSupport"
 KUBECONFIG = json.dumps({"users": [{"name": "admin", "user": {"token": "t0ken"}}]})
 _SECRET = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"}
 
 
 class Refusal(grpc.RpcError):
-    """What the engine answers when a provider's function fails."""
+    """The engine's answer when a provider's function fails."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -51,7 +51,7 @@ class Registration:
         return cast("dict[str, Any]", opened(self.request.get("object", {})))
 
     def is_secret(self, key: str) -> bool:
-        """Whether the engine is told that an input is secret."""
+        """True if the program marks an input as secret."""
         value = self.request["object"][key]
         return isinstance(value, dict) and _SECRET.items() <= value.items()
 
@@ -73,10 +73,10 @@ class Registration:
 
 @dataclass
 class Deployment:
-    """What came of a program."""
+    """The result of a program."""
 
     result: Any = None
-    """What the program returned, its outputs resolved."""
+    """The program's return value, its outputs resolved."""
     registrations: list[Registration] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
     reads: list[str] = field(default_factory=list)
@@ -104,7 +104,7 @@ def opened(value: Any) -> Any:
 
 
 class AzureAndKubernetes(mocks.Mocks):
-    """Answers as Azure and a cluster would where all goes well, but for what a test overrides."""
+    """Answers as Azure and a cluster would if all goes well, except for what a test overrides."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class AzureAndKubernetes(mocks.Mocks):
         self.calls: list[str] = []
 
     def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
-        # Azure answers with a mapping where it was given a list.
+        # Azure answers with a mapping if it was given a list.
         shape = {"identity": {"type": "UserAssigned"}} if "identity" in args.inputs else {}
         if pulumi.runtime.is_dry_run():
             return None, {**args.inputs, **shape}
@@ -156,7 +156,7 @@ class Recorder(mocks.MockMonitor):
         self.registrations: list[Registration] = []
         self.reads: list[str] = []
         self._hooks: dict[str, str] | None = {} if hooks else None
-        """By a hook's name the token of its callback; None where no hook is run."""
+        """By a hook's name the token of its callback; None if no hook is run."""
 
     def RegisterResourceHook(self, request: Any) -> Any:  # noqa: N802  the engine's name
         if self._hooks is not None:

@@ -9,7 +9,7 @@ import yaml
 from declared.program import Requests
 
 _SECRET = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"}
-"""How the engine's protocol marks a secret value (pulumi/pulumi, sdk/python/lib/pulumi/runtime/rpc.py)."""
+"""The engine protocol's mark of a secret value (pulumi/pulumi, sdk/python/lib/pulumi/runtime/rpc.py)."""
 _OPTIONS = (
     "protect",
     "retainOnDelete",
@@ -33,9 +33,9 @@ PROGRAMS = (".words.json", ".py", ".ptx", ".sh")
 def document(requests: Requests) -> dict[str, Any]:
     """Everything that a program declares: project, stack, resources and reads by URN, outputs.
 
-    A URN goes without stack and project. Where one resource names another, its own type and name suffice.
+    A URN goes without stack and project. If one resource names another, its type and name suffice.
 
-    Raises ValueError where two resources have the same type and name, which would read as one.
+    Raises ValueError if two resources have the same type and name, which would read as one.
     """
     prefix = f"urn:pulumi:{requests.stack}::{requests.project}::"
     urns = sorted([*requests.resources, *requests.reads])
@@ -82,7 +82,7 @@ def _resource(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _relations(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Whom it belongs to, and whom it waits for."""
+    """Its owner, and the resources that it waits for."""
     found: dict[str, Any] = {}
     if not label(request["parent"]).startswith("pulumi:pulumi:Stack::"):
         found["parent"] = label(request["parent"])
@@ -103,7 +103,7 @@ def _aliases(request: Mapping[str, Any]) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value with sorted keys; secrets say that they are, numbers are whole where they can be."""
+    """A value with sorted keys; secrets say that they are, numbers are whole if they can be."""
     if isinstance(value, Mapping):
         if _SECRET.items() <= value.items():
             return {"<secret>": _plain(value["value"])}

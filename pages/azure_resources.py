@@ -10,7 +10,7 @@ _END: Final = "<!-- end of azure resources -->"
 
 
 def with_azure_resources(page: str) -> str:
-    """The page with its table written anew."""
+    """The page with its table written again."""
     head, _, rest = page.partition(_BEGIN)
     _, _, tail = rest.partition(_END)
     rows = [f"| `{token}` | `{kind.arm_type}` | {kind.api_version} |" for token, kind in sorted(KINDS.items())]

@@ -11,7 +11,7 @@ _END: Final = "<!-- end of components -->"
 
 
 def with_components(page: str) -> str:
-    """The page with its table written anew."""
+    """The page with its table written again."""
     head, _, rest = page.partition(_BEGIN)
     _, _, tail = rest.partition(_END)
     rows = "\n".join(_rows(json.loads(Provider().schema or "")["resources"]))

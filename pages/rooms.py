@@ -37,7 +37,7 @@ def imports_between_rooms(package: str) -> Imports:
 
 
 def upward(imports: Imports) -> set[tuple[str, str]]:
-    """The imports that are part of a circle; none where every arrow points one way."""
+    """The imports that are part of a circle; none if every arrow points one way."""
     below = {room: _reachable(room, imports) for room in imports}
     return {(room, other) for room in imports for other in imports[room] if room in below[other]}
 

@@ -1,6 +1,6 @@
 """The JSON schema of a whole stack file, for editors: completion, and mistakes underlined while typing.
 
-It is generated from the models. What needs two values to be seen together, `load` alone finds.
+The schema is generated from the models. Rules on two values together are found by `load` alone.
 """
 
 from typing import Any, Final
@@ -52,7 +52,7 @@ def stack_file_schema() -> dict[str, Any]:
 
 
 def _tidy(node: Any) -> Any:
-    """Without what says nothing to an author: titles, null where it is the default, defaults of whole sections."""
+    """Without parts that do not help an author: titles, null if it is the default, defaults of whole sections."""
     if isinstance(node, list):
         return [_tidy(item) for item in node]
     if not isinstance(node, dict):
@@ -80,7 +80,7 @@ def _without_null(node: dict[str, Any]) -> dict[str, Any]:
 
 
 def _described(node: dict[str, Any]) -> dict[str, Any]:
-    """Beside $ref this dialect reads nothing."""
+    """The dialect reads nothing next to $ref."""
     if "$ref" not in node or len(node) == 1:
         return node
     return {"allOf": [{"$ref": node["$ref"]}], **{key: value for key, value in node.items() if key != "$ref"}}

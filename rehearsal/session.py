@@ -1,6 +1,6 @@
 """A rehearsal as an object: a simulated data centre, and an engine that works on it.
 
-The command line and the tests use it; so can a platform team that imports the components into a program of its own.
+The command line and the tests use it; so can a platform team that imports the components into another program.
 """
 
 import sys
@@ -41,7 +41,7 @@ DEFAULT_SPEED: Final = 60.0
 
 
 def require_tools() -> None:
-    """Raises ToolMissingError where this machine has not built the engine and the control plane yet."""
+    """Raises ToolMissingError if this machine has not built the engine and the control plane yet."""
     if not BIN.exists():
         command = "make tools" if (PROJECT / "Makefile").is_file() else "rehearsal tools"
         raise ToolMissingError(
@@ -51,15 +51,14 @@ def require_tools() -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Rehearsal:
-    """One stack of one program in a data centre of its own.
+    """One stack of one program in a separate data centre.
 
-    project: folder of Pulumi.yaml and the stack files.
-    charts: folder of the two operators' charts; the stand-ins' have every release that there is one of.
-    operators: whether stand-ins act for NVIDIA's operators; without, someone else has to.
-    subscription: file of the simulated subscription; None for the one that comes with the rehearsal.
-    faults: file with what is wrong with the machines (docs/rehearsal.md); None leaves it as it is, at first nothing.
-    real_tools: whether the RDMA tools of pods are the real ones, in a virtual machine (docs/real-tools.md).
-    clusters: how many managed clusters there can be at a time; each takes a control plane of its own, about 1 GB.
+    project: folder of Pulumi.yaml and the stack files. charts: folder of the two operators' charts; the stand-ins' have
+    every release that there is one of. operators: True if stand-ins act for NVIDIA's operators; without, someone else
+    has to. subscription: file of the simulated subscription; None for the one that comes with the rehearsal. faults:
+    file with the faults of the machines (docs/rehearsal.md); None leaves them as they are, at first none. real_tools:
+    True if the RDMA tools of pods are the real ones, in a virtual machine (docs/real-tools.md). clusters: the number of
+    managed clusters that can exist at a time; each takes a separate control plane, about 1 GB.
     """
 
     project: Path
@@ -74,11 +73,11 @@ class Rehearsal:
     real_tools: bool = False
 
     def engine(self) -> Engine:
-        """The engine on this rehearsal's backend, its stack file written anew from the user's.
+        """The engine on this rehearsal's backend, its stack file written again from the user's.
 
-        What the file says of the world outside the stack is set up too: machine sizes, the nodes of an existing
-        cluster, the definitions of a Prometheus. Raises StackFileError for a stack or charts that are not there,
-        EngineError where the engine fails.
+        The world outside the stack in the file is set up too: machine sizes, the nodes of an existing cluster, the
+        definitions of a Prometheus. Raises StackFileError for a stack or charts that are not there, EngineError if the
+        engine fails.
         """
         document = stack_file.read(self.project, self.stack)
         charts = self._charts_for(document)
@@ -103,7 +102,7 @@ class Rehearsal:
         return engine
 
     def engine_as_it_is(self) -> Engine:
-        """The engine on what the last `engine()` has set up, nothing of it written anew."""
+        """The engine on the files that the last `engine()` has set up, nothing of it written again."""
         return Engine(
             project=self.project,
             folder=self.run.pulumi,
@@ -114,18 +113,20 @@ class Rehearsal:
         )
 
     def not_taken(self) -> list[str]:
-        """What the stack file asks of the operators' charts that this rehearsal has not, in words."""
+        """The parts of the operators' charts that the stack file requires and this rehearsal lacks, in words."""
         document = stack_file.read(self.project, self.stack)
         found = operator_charts.not_taken(document.get("config", {}), self._charts_for(document))
         return [*found, real_tools.NO_THRESHOLDS] if self.has_real_tools else found
 
     @property
     def has_real_tools(self) -> bool:
-        """Whether its tools are real: those of a data centre that was kept are as they were."""
+        """True if its tools are real: those of a data centre that was kept are as they were."""
         return self.real_tools or real_tools.are_in(self.run.root)
 
     def recover(self, engine: Engine) -> None:
-        """Bring the stack to where an engine goes on, if the last one was killed. Only under `the_only_command`."""
+        """Bring the stack to a state from which an engine continues, if the last one was killed. Only under
+        `the_only_command`.
+        """
         engine.cancel_ended_update()
         deployment = engine.deployment()
         for cluster in self.run.clusters():
@@ -158,20 +159,20 @@ class Rehearsal:
             described_kinds(self.described_resources)
 
     def _charts_for(self, document: Mapping[str, Any]) -> dict[str, Path]:
-        """The chart of each setting. Raises StackFileError where there is none as the file asks for it."""
+        """The chart of each setting. Raises StackFileError if there is none as the file requires it."""
         return stand_in_charts.charts_for(document.get("config", {}), self.charts, into=self.run.root / "charts")
 
     @property
     def described_resources(self) -> Path | None:
-        """The file beside Pulumi.yaml that describes a team's own Azure resources; None where there is none."""
+        """The file next to Pulumi.yaml that describes a team's own Azure resources; None if there is none."""
         file = self.project / RESOURCES_FILE
         return file if file.is_file() else None
 
     @contextmanager
     def data_centre(self, *, keep: bool = False) -> Iterator[Callable[[], None]]:
-        """The control plane and the simulators: those of a kept run where there is one, else new ones.
+        """The control plane and the simulators: those of a kept run if there is one, else new ones.
 
-        Gives a check to call often: it raises ControlPlaneError when a part has ended. They all end with the block,
+        Gives a check to call often: it raises ControlPlaneError when a part has ended. All of them end with the block,
         unless it ends well and `keep` is True. Raises what `check_files` does, and ControlPlaneError when a part fails.
         """
         self.check_files()
@@ -214,18 +215,18 @@ class Rehearsal:
 
     @property
     def is_kept(self) -> bool:
-        """Whether an earlier run of this stack was left up, and is."""
+        """True if an earlier run of this stack was left up, and is."""
         return bool(self.run.read_run_json().get("kept")) and self.is_up
 
     @property
     def is_up(self) -> bool:
-        """Whether a data centre of this stack runs."""
+        """True if a data centre of this stack runs."""
         clusters = self.run.clusters()
         return all(one.read_run_json().get("state") == "ready" and is_supervised(one) for one in clusters)
 
     @property
     def how_the_kept_ended(self) -> str | None:
-        """Why a kept run has ended; None where there was none, or it still runs."""
+        """The reason why a kept run has ended; None if there was none, or if it still runs."""
         run = self.run.read_run_json()
         if not run.get("kept") or run.get("state") == "stopped" or self.is_kept:
             return None

@@ -39,13 +39,13 @@ def _properties(types: Types, node: Node) -> dict[str, Node]:
 
 
 def _is_read_only(types: Types, own: Node) -> bool:
-    """Whether a request cannot have the property: it, or all that is in it, is Azure's to write."""
+    """True if a request cannot have the property: it, or all that is in it, is Azure's to write."""
     inner = _properties(types, _at(types, own["type"]))
     return bool(own["flags"] & _READ_ONLY) or (bool(inner) and all(_is_read_only(types, own) for own in inner.values()))
 
 
 def _values(types: Types, node: Node) -> frozenset[str]:
-    """Of an enumeration; an open one has a string among its elements."""
+    """Values of an enumeration; an open one has a string among its elements."""
     elements = [_at(types, each) for each in node.get("elements", ())] or [node]
     return frozenset(str(each["value"]) for each in elements if each["$type"] == "StringLiteralType")
 
@@ -86,7 +86,9 @@ def _of_object(
 
 
 def differences(kind: Kind, types: Types) -> list[str] | None:
-    """How azure-native's arguments of a type differ from its definition; None where the types do not define it."""
+    """The differences between azure-native's arguments of a type and its definition; None if the types do not define
+    it.
+    """
     wanted = f"{kind.asked_type}@{kind.api_version}".casefold()
     for each in types:
         if each["$type"] == "ResourceType" and each["name"].casefold() == wanted:
@@ -96,7 +98,7 @@ def differences(kind: Kind, types: Types) -> list[str] | None:
 
 
 def main(checkout: Path) -> int:
-    """Say of every simulated type what differs; 1 where something does, or a type is not defined there."""
+    """Print the differences of every simulated type; 1 if there are any, or if a type is not defined there."""
     failed = False
     for kind in KINDS.values():
         found: list[str] | None = None

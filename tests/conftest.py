@@ -1,4 +1,6 @@
-"""How the tests are spread over workers: a module to one of them, and a folder whose modules share a cluster too."""
+"""The distribution of the tests over workers: a module to one of them, and a folder whose modules share a
+cluster too.
+"""
 
 import gc
 
@@ -20,7 +22,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest_plugins = ["rehearsal.testing.plugin"]
-"""Where the rehearsal is installed, pytest finds it by itself; a checkout is not installed."""
+"""If the rehearsal is installed, pytest finds it by itself; a checkout is not installed."""
 SHARING = ("tests/simulator/engine/machines/",)
 LONGEST = (
     "tests/real_tools/",
@@ -38,7 +40,7 @@ LONGEST = (
     "tests/simulator/engine/",
     "tests/unit/settings/test_every_setting_reaches_the_engine.py",
 )
-"""What begins first, so that no worker is left alone with a long module at the end; everything else follows."""
+"""Modules that begin first, so that no worker is left alone with a long module at the end; everything else follows."""
 
 
 class OneClusterScheduling(LoadFileScheduling):  # type: ignore[misc]  # it has no types

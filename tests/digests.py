@@ -1,4 +1,6 @@
-"""`make digests`: asks registries what the pinned images are now, and writes it down. A person runs it."""
+"""`make digests`: reads the current digests of the pinned images from registries, and writes them down. A person runs
+it.
+"""
 
 import re
 import sys

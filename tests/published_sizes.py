@@ -1,4 +1,4 @@
-"""`make sizes PUBLISHED=FOLDER`: compares the catalogue with sizes that somebody published. It talks to nobody.
+"""`make sizes PUBLISHED=FOLDER`: compares the catalogue with published sizes. The program needs no network.
 
 FOLDER may be a checkout of Azure's documentation, or what `az vm list-skus` printed: every file below it is read. A
 size has RDMA if its lower-case features have an r, as those of ND96isr_H100_v5. That is assumed: every size of the
@@ -21,7 +21,7 @@ def with_rdma(text: str) -> set[str]:
 
 
 def texts(folder: Path) -> Iterator[str]:
-    """What all files of a folder say; a file may be given instead."""
+    """The content of all files of a folder; a file may be given instead."""
     files = [folder] if folder.is_file() else sorted(path for path in folder.rglob("*") if path.is_file())
     for path in files:
         if not any(part.startswith(".") for part in path.relative_to(folder).parts):  # what git keeps of a checkout
@@ -36,7 +36,7 @@ def compared(published: Iterable[str], known: Iterable[str]) -> list[str]:
 
 
 def main(given: str) -> int:
-    """Print how they differ; 1 where the catalogue lacks a size, 2 where nothing was published."""
+    """Print the differences; 1 if the catalogue lacks a size, 2 if nothing was published."""
     folder = Path(given)
     if not given or not folder.exists():
         print(f"PUBLISHED is {given!r}; give a file or a folder that is there", file=sys.stderr)

@@ -13,7 +13,7 @@ MI300X = "Standard_ND96isr_MI300X_v5"
 
 
 def pool(size: str = H100, name: str = "ndh100", taints: tuple[str, ...] = (), **fields: Any) -> Pool:
-    """A pool of two in an AKS cluster, with what follows from its size where a test says nothing else."""
+    """A pool of two in an AKS cluster, with the defaults of its size if a test says nothing else."""
     accelerator = SIZES[size].accelerator
     given = {
         "node_count": 2,

@@ -1,4 +1,4 @@
-"""Every command that the project's documents and messages tell people to run, as words."""
+"""Every command in the project's documents and messages for people, as words."""
 
 import ast
 import re
@@ -15,7 +15,7 @@ PAGES: Final = (
     *ROOT.glob("examples/*/README.md"),
 )
 SAID: Final = ("command_line/aks_infiniband_cli", "components/aks_infiniband", "rehearsal")
-"""Whose strings people read."""
+"""The folders whose strings people read."""
 _PROGRAM: Final = (
     r"(?:(?:make|kubectl|pulumi|aks-infiniband|python3?|\.venv/bin/python) -?-?[a-z]|rehearsal (?:up|down|tools)\b)"
 )
@@ -23,7 +23,7 @@ _QUOTED: Final = re.compile(rf"`({_PROGRAM}[^`\n]*)`")
 _FENCE: Final = re.compile(r"^ *```(sh|console)\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
 _BETWEEN: Final = {"|", "&&", ";", "||", "&", ">", "<", ")", "("}
 _SAID_OTHERWISE: Final = "x"
-"""What stands where a message has a name in it."""
+"""The replacement of a name in a message."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Told:
 
 
 def of_pages() -> Iterator[Told]:
-    """Of the documents: fenced blocks, and quoted commands in their text."""
+    """Commands of the documents: fenced blocks, and quoted commands in their text."""
     for page in PAGES:
         text, where = page.read_text(encoding="utf-8"), str(page.relative_to(ROOT))
         for kind, block in _FENCE.findall(text):
@@ -48,7 +48,7 @@ def of_pages() -> Iterator[Told]:
 
 
 def of_messages() -> Iterator[Told]:
-    """Of the program's strings: commands that they quote, and strings that are a command."""
+    """Commands of the program's strings: those that they quote, and strings that are a command."""
     for folder in SAID:
         for module in (ROOT / folder).rglob("*.py"):
             tree, where = ast.parse(module.read_text(encoding="utf-8")), str(module.relative_to(ROOT))
@@ -83,7 +83,7 @@ def _split(line: str, where: str, *, copied: bool) -> Iterator[Told]:
 
 
 def _words(line: str) -> list[str]:
-    """As a shell reads a line, operators as words of their own."""
+    """As a shell reads a line, operators as separate words."""
     reader = shlex.shlex(line, posix=True, punctuation_chars="();<>|&")
     reader.whitespace_split = True
     try:

@@ -1,1 +1,1 @@
-"""How long deployments take at least by the rehearsal's tables: our program's, and the public guides' order."""
+"""The least duration of deployments by the rehearsal's tables: our program's, and the public guides' order."""

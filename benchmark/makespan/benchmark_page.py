@@ -35,7 +35,7 @@ class Row:
 
 
 def least() -> Iterator[Row]:
-    """What each deployment takes at least, ours and in the guides' order."""
+    """The least duration of each deployment, ours and in the guides' order."""
     for case, guides in _pairs():
         yield Row(stack=_name(case), ours=_least(case), guides=_least(guides))
 

@@ -2,7 +2,7 @@
 
 Resources and their dependencies are those of `tests/recordings`, or recorded likewise. Program and engine take no time,
 so that a resource is made as soon as the last one is there that it depends on; what happens on machines follows from
-`machines`. What the validation measures takes no time either, as no table has a figure for it.
+`machines`. The validation's measurements take no time either, as no table has a figure for it.
 """
 
 from collections.abc import Mapping
@@ -35,11 +35,11 @@ _STEPS: Final = {
     ),
 }
 _OFFERS: Final = ("sharedRdmaDevices", "sriovDevices", "gpuDevices")
-"""What device plugins provide (rehearsal/machines/pods/behaviours.yaml)."""
+"""The resources that device plugins provide (rehearsal/machines/pods/behaviours.yaml)."""
 
 
 def lower_bound(case: Case) -> list[Span]:
-    """What a deployment consists of, each part as early as can be, in seconds of the real thing."""
+    """The parts of a deployment, each as early as can be, in seconds of the real thing."""
     as_recorded = case == Case(stack=case.stack, first=case.first)
     resources = _recorded(case.stack) if as_recorded else _declared(case)
     return Bound(resources=resources, first=case.first).spans()
@@ -52,7 +52,9 @@ def _recorded(stack: str) -> dict[str, Document]:
 
 @cache
 def _declared(case: Case) -> dict[str, Document]:
-    """Of what is not recorded: the guides' order, and variants. The program is run as for a recording."""
+    """Documents of deployments that are not recorded: the guides' order, and variants. The program is run as for a
+    recording.
+    """
     with TemporaryDirectory(prefix="declared-") as folder:
         return _made_by_providers(document(run(project(case, Path(folder) / "project"), case.stack)))
 
@@ -74,7 +76,7 @@ def _chart_values(chart: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _pulls_images(inputs: Document) -> bool:
-    """Whether it is a DaemonSet for nothing but that, which nothing waits for."""
+    """True if it is a DaemonSet for nothing else, which nothing waits for."""
     return bool(inputs["metadata"]["labels"]["app.kubernetes.io/component"] == "images")
 
 
@@ -111,7 +113,7 @@ class Bound:
         return self._ends[label]
 
     def _made(self, label: str, start: float) -> float:
-        """When a resource is there that is asked for at a moment."""
+        """The time at which a resource is there that is requested at a moment."""
         kind, inputs = label.split("::", maxsplit=1)[0].rsplit(":", 1)[-1], self.resources[label]["inputs"]
         match kind:
             case "NicClusterPolicy" | "NicNodePolicy":
@@ -133,7 +135,7 @@ class Bound:
         return start + sum(seconds(step) for step in self._steps(kind, inputs))
 
     def _steps(self, kind: str, inputs: Mapping[str, Any]) -> list[str]:
-        """Of the latency table, those of an Azure resource; none for what a cluster takes at once."""
+        """The latency table's steps of an Azure resource; none for one that a cluster takes at once."""
         if kind == "DeploymentAtSubscriptionScope":
             return ["resource", *(["featureRegistration"] if self.first else [])]
         if kind == "AgentPool":
@@ -197,6 +199,8 @@ class Bound:
 
     @cached_property
     def _offered(self) -> float:
-        """When the machines of the last pool offer what pods may ask for; every validation awaits that itself."""
+        """The time at which the machines of the last pool offer the resources that pods may request; every validation
+        awaits that itself.
+        """
         plugins = [pod for pod, _ in self._machine.pods if (behaviour_of(pod) or ORDINARY).provides in _OFFERS]
         return self._machine.ready(plugins)

@@ -19,15 +19,15 @@ class Case:
     """One deployment to time."""
 
     stack: str
-    """Of the project's stack files."""
+    """Name in the project's stack files."""
     first: bool
-    """Whether it is the subscription's first, so that the feature is to be registered."""
+    """True if it is the subscription's first, so that the feature is to be registered."""
     guides: bool = False
-    """Whether it is done in the guides' order, and not by our program."""
+    """True if it is done in the guides' order, and not by our program."""
     inbox: bool = False
-    """Whether the kernel's own InfiniBand driver takes OFED's place."""
+    """True if the kernel's own InfiniBand driver takes OFED's place."""
     peermem: bool = False
-    """Whether HCAs reach GPUs by nvidia-peermem, as in the guides, and not by DMA-BUF as the stack files have it."""
+    """True if HCAs reach GPUs by nvidia-peermem, as in the guides, and not by DMA-BUF as the stack files have it."""
 
 
 def project(case: Case, folder: Path) -> Path:

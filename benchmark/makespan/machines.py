@@ -1,4 +1,4 @@
-"""What happens on a machine between its joining and its being ready, by the rehearsal's own tables.
+"""The time from a machine's joining to its being ready, by the rehearsal's own tables.
 
 The pods are those that the stand-ins of NVIDIA's operators make of a policy; what a pod waits for and how long it takes
 is in `rehearsal/machines/pods/behaviours.yaml`, `rehearsal/run/latency.yaml` and `rehearsal/run/images.yaml`.
@@ -43,7 +43,7 @@ def seconds(step: str) -> float:
 
 
 def network_pods(spec: Mapping[str, Any]) -> list[Document]:
-    """Templates of the DaemonSets' pods that a NicClusterPolicy or NicNodePolicy asks for."""
+    """Templates of the DaemonSets' pods that a NicClusterPolicy or NicNodePolicy requires."""
     context = Context(spec=dict(spec), nodes=[NODE], operator_env={"OFED_INIT_CONTAINER_IMAGE": _INIT_IMAGE})
     sections = [(part, _section(spec, part.section)) for part in CLUSTER_PARTS if part.documents]
     made = [part.documents(section, context) for part, section in sections if section and part.documents]
@@ -57,7 +57,7 @@ def gpu_pods(values: Mapping[str, Any]) -> list[Document]:
 
 
 def pod_seconds(pod: Document, *, there: Collection[str] = ()) -> float:
-    """From a pod's creation to its being ready, where it waits for nothing on its machine.
+    """From a pod's creation to its being ready, if it waits for nothing on its machine.
 
     there: images that the machine has.
     """
@@ -95,7 +95,9 @@ class MachineModel:
 
     @cached_property
     def _first_asked(self) -> dict[str, float]:
-        """When an image is asked for at the earliest: by the first container of a pod that is there from the start."""
+        """The earliest time at which an image is requested: by the first container of a pod that is there from the
+        start.
+        """
         asked: dict[str, float] = {}
         for pod, created in self.pods:
             if not _follows_ofed(pod):

@@ -31,7 +31,7 @@ class DeploymentError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Timing:
-    """What one deployment took."""
+    """The duration of one deployment."""
 
     case: Case
     simulated_s: float
@@ -45,15 +45,15 @@ class Timing:
 
     @property
     def makespan_s(self) -> float:
-        """Seconds that it takes where the cloud is as slow as the real one, and all else as slow as here."""
+        """Seconds that it takes if the cloud is as slow as the real one, and all else as slow as here."""
         return self.simulated_s + self.measuring_s + self.engine_s
 
 
 def timed(case: Case, *, speed: float) -> Timing:
     """Deploy, and take it away again.
 
-    speed: simulated seconds in a real one. What providers and simulated machines need of this machine while a resource
-    is made is counted that many times.
+    speed: simulated seconds in a real one. The time of this machine that providers and simulated machines need while a
+    resource is made is counted that many times.
 
     Raises DeploymentError.
     """

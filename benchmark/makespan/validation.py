@@ -1,7 +1,7 @@
-"""How long the validation of a pool takes after its last driver is ready: by the sizes of its messages.
+"""The duration of a pool's validation after its last driver is ready: by the sizes of its messages.
 
 The number of nodes is in none of the measurements: every node is client and server at the same time. In large pools
-each looks less often. What nobody has measured is assumed, and says so.
+each looks less often. A figure that was not measured is assumed, and says so.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _TOOL: Final = 0.5
 LARGE: Final = 100
 """Machines of a large pool, for the table's last row; the others are of pools so small that all look at full pace."""
 _LOOK: Final = 3.0
-"""A pod looks at its node and asks for its tools' versions, where the image has all tools. Assumed."""
+"""A pod looks at its node and at its tools' versions, if the image has all tools. Assumed."""
 _UPDATE, _INSTALL = 4.0, 7.0
 """apt-get's lists, and one installation: what kernel headers took on an AKS node of size Standard_ND96asr_v4
 (surajssd/doca-driver-build, logs, 2025-05-10). That the tools take as long, and that tdnf does, is assumed."""
@@ -39,9 +39,11 @@ _GPUS: Final = 10.4
 """All GPUs of a machine under load, side by side: two H100 took 9.9 to 10.4 s (docs/measurements.md). That eight take
 no longer is assumed."""
 _LOOKED_AFTER: Final = 0.25
-"""Of the longest pause, after which what is ready is seen. Assumed: rounds of latency end within half a second."""
+"""Share of the longest pause, after which a ready resource is seen. Assumed: rounds of latency end within half a
+second.
+"""
 _SHARE: Final = 196.55 / 200
-"""What one queue pair carries of a link's rate (Azure/aks-rdma-infiniband, tests/expected-output.md)."""
+"""Share of a link's rate that one queue pair carries (Azure/aks-rdma-infiniband, tests/expected-output.md)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,17 +56,17 @@ class Parts:
     """Until all pods have seen each step, and index 0 their results."""
     latency: float
     one_after_the_other: float
-    """What bandwidth took that way."""
+    """Time of bandwidth that way."""
     side_by_side: float
     alone: float
-    """What is added where every rail has too little beside the others."""
+    """Additional time if every rail has too little together with the others."""
     all_reduce: float
     gpus: float
-    """Of those under load."""
+    """Time of those under load."""
     step: float
-    """Of one step more."""
+    """Time of one step more."""
     installing: float
-    """What is added with the default images: none has the tools, and CUDA's has no Python."""
+    """Additional time with the default images: none has the tools, and CUDA's lacks Python."""
 
     def whole(self, *, contention: bool) -> float:
         """All of it, with all rails measured once more alone or none."""
@@ -73,7 +75,9 @@ class Parts:
 
 
 def parts(size: MachineSize, nodes: int = 2) -> Parts:
-    """Of a pool of machines of a size, with default settings and GPUs that the program drives where it has some."""
+    """The parts for a pool of machines of a size, with default settings and GPUs that the program drives if it has
+    some.
+    """
     hcas, waits = size.infiniband.hca_count, Waits()
     # Index 0 and the others each look: at first after an eighth of the longest pause, then after twice as long.
     step = 2 * _LOOKED_AFTER * min(pause_seconds(STEP_SECONDS[0], nodes), STEP_SECONDS[1])
@@ -98,7 +102,7 @@ def parts(size: MachineSize, nodes: int = 2) -> Parts:
 
 
 def runs_of(size: MachineSize) -> int:
-    """How often all-reduce is measured on machines of a size."""
+    """The number of all-reduce measurements on machines of a size."""
     return 2 if size.accelerator and size.accelerator.vendor == "nvidia" else 0
 
 

@@ -1,1 +1,1 @@
-"""What many pools and many machines cost: the program, the engine, and a rehearsal."""
+"""The cost of many pools and many machines: the program, the engine, and a rehearsal."""

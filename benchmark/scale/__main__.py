@@ -17,7 +17,7 @@ parser.add_argument(
 
 
 def program_costs(pools: list[int]) -> list[program.Cost]:
-    """Each in a process of its own."""
+    """Each runs in a separate process."""
     found = []
     for number in pools:
         with multiprocessing.get_context("spawn").Pool(1) as process:
@@ -27,8 +27,8 @@ def program_costs(pools: list[int]) -> list[program.Cost]:
 
 if __name__ == "__main__":
     arguments = parser.parse_args()
-    # In the checkout, as a user's project: the state says of every resource where in the program it was made, by a path
-    # from the project on.
+    # In the checkout, as a user's project: the state names for every resource the place in the program that made it, by
+    # a path from the project on.
     with tempfile.TemporaryDirectory(prefix=".scale-", dir=program.PROJECT) as folder:
         if arguments.pools:
             # First: a process begins with the largest memory that the one has had which starts it.

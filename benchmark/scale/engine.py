@@ -1,9 +1,9 @@
-"""What many pools cost on the real engine: the time of its commands, resources, and bytes of its state.
+"""The cost of many pools on the real engine: the time of its commands, resources, and bytes of its state.
 
 One pool of two machines is deployed in a rehearsal, validation included. Its resources in the engine's state are then
-copied for every further pool, because a hundred machines that validate for real would take an hour: nothing that is
-timed asks them for anything. What the engine finds to do after that, an update brings about first; what is timed then
-must change nothing, or the copies would be wrong.
+copied for every further pool, because a hundred machines that validate for real would take an hour: no timed command
+reads them. An update first makes the changes that the engine finds after that; a timed command then must change
+nothing, or the copies would be wrong.
 """
 
 import json
@@ -34,7 +34,7 @@ class BenchmarkError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """Of so many pools. new: `preview` before anything is there; preview, up: where nothing has changed."""
+    """Cost of so many pools. new: `preview` before anything is there; preview, up: if nothing has changed."""
 
     pools: int
     resources: int
@@ -77,7 +77,7 @@ def costs(pools: Sequence[int], folder: Path) -> Iterator[Cost]:
 
 
 def run_command(engine: Engine, command: str, *, unchanged: bool = False) -> Usage:
-    """Run an engine command to its end. Raises BenchmarkError where it fails, or changes what is unchanged."""
+    """Run an engine command to its end. Raises BenchmarkError if it fails, or changes what is unchanged."""
     changed: list[str] = []
     said: list[str] = []
 

@@ -1,4 +1,4 @@
-"""What a rehearsal of many machines costs: from nothing to the end of `up`, the whole data centre with it.
+"""The cost of a rehearsal of many machines: from nothing to the end of `up`, the whole data centre with it.
 
 The validation is not part of it: on simulated machines it is real processes, and `make test-all` measures it with 100.
 """
@@ -33,7 +33,7 @@ _TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """Of so many machines. parts: seconds of the processor, by what took most of them."""
+    """Cost of so many machines. parts: seconds of the processor, by the program that took most of them."""
 
     machines: int
     usage: Usage
@@ -99,7 +99,7 @@ def _subscription(file: Path) -> Path:
 
 
 def _parts() -> dict[str, float]:
-    """What every process that still runs has taken, by its program."""
+    """The time of every process that still runs, by its program."""
     seconds: dict[str, float] = {}
     for process in descendants(os.getpid()):
         try:

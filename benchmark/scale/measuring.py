@@ -14,12 +14,14 @@ from typing import Final
 _PAUSE_SECONDS: Final = 1.0
 """Between two looks at the memory."""
 _SET_CHILD_SUBREAPER: Final = 36
-"""Of prctl: processes whose parent has ended become children of this one, so that their time is counted here."""
+"""Option of prctl: processes whose parent has ended become children of this one, so that their time is counted here."""
 
 
 @dataclass
 class Usage:
-    """Of a piece of work. seconds: of the clock; cpu_seconds: of all its processes; mebibytes: the most at a time."""
+    """Usage of a piece of work. seconds: of the clock; cpu_seconds: of all its processes; mebibytes: the most at a
+    time.
+    """
 
     seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -28,7 +30,7 @@ class Usage:
 
 @contextmanager
 def measured(*, whole: bool = False) -> Iterator[Usage]:
-    """What the processes take that the block starts; filled in when it ends.
+    """The usage of the processes that the block starts; filled in when it ends.
 
     whole: whether processes that outlive their parents count too. Nothing else may be started meanwhile.
     """

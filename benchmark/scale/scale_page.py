@@ -47,7 +47,7 @@ def machine_row(cost: MachineCost) -> list[str]:
 
 
 def rendered(page: str, table: str, rows: Iterable[Sequence[str]]) -> str:
-    """The page with one of its tables made anew."""
+    """The page with one of its tables made again."""
     head = {"pools": _POOLS, "machines": _MACHINES}[table]
     lines = [_line(head), _line(["---"] * len(head)), *map(_line, rows)]
     begin, end = f"<!-- {table} -->", f"<!-- end {table} -->"

@@ -1,4 +1,4 @@
-"""The command `aks-infiniband`: what a person at a terminal asks before the bill and in the days after.
+"""The command `aks-infiniband`: for a person at a terminal, before the bill and in the days after.
 
-A room is a command or a family of them. What the program itself checks too stands in `aks_infiniband`.
+A room is a command or a family of them. Checks that the program itself makes too stand in `aks_infiniband`.
 """

@@ -1,4 +1,4 @@
-"""A client of a cluster, and what comes of a request that has no answer. Importing it takes a second."""
+"""A client of a cluster, and the errors of a request without an answer. Importing it takes a second."""
 
 import re
 from typing import Any, Final
@@ -16,7 +16,7 @@ from lightkube.resources.apps_v1 import DaemonSet
 from aks_infiniband_cli.console import CommandError
 
 NO_ANSWER: Final = (HTTPError, ConfigError)
-"""What a request raises. The API server refuses, is silent, is not there, or answers with something else. Or the
+"""The errors of a request. The API server refuses, is silent, is not there, or answers with something else. Or the
 program that logs in fails, as kubelogin does if the login has expired.
 """
 _REQUEST_SECONDS: Final = 30.0
@@ -25,12 +25,12 @@ _SHOWN: Final = 60
 
 
 def connected(kubeconfig: str) -> Client:
-    """A client of the cluster of a kubeconfig (YAML). Raises CommandError if the text is no kubeconfig."""
+    """A client of the cluster of a kubeconfig (YAML). Raises CommandError if the text is not a kubeconfig."""
     try:
         client = connect(kubeconfig, request_seconds=_REQUEST_SECONDS)
     except Exception as error:  # whatever a broken kubeconfig brings
         raise CommandError(f"the kubeconfig cannot be used: {type(error).__name__}: {error}") from error
-    # lightkube decodes what a server sends before anybody can look at it, and offers no hook of its own.
+    # lightkube decodes a server's answer before the caller can look at it, and does not offer a hook for that.
     client._client._client.event_hooks["response"].append(refuse_odd)
     return client
 
@@ -59,7 +59,7 @@ class _List(Form):
 
 class _MetadataList(Form):
     items: list[_Object] | None
-    """The API server lists null where there is nothing."""
+    """The API server lists null if there is nothing."""
 
 
 class _Status(Form):
@@ -72,7 +72,7 @@ def refuse_odd(response: Response) -> None:
     if path.endswith("/log") or "watch" in response.request.url.params:
         return
     text = response.read()
-    kind = response.headers.setdefault("Content-Type", "text/plain")  # lightkube asks for it
+    kind = response.headers.setdefault("Content-Type", "text/plain")  # lightkube requires it
     if response.is_error and kind != "application/json":  # such as a proxy's page, or an API that there is not
         said = f"{_place(response)} with status {response.status_code}: {_begins(text)}"
         raise HTTPStatusError(said, request=response.request, response=response)
@@ -104,7 +104,7 @@ def _form_of_list(response: Response) -> type[_List | _MetadataList]:
 
 
 def _lists(path: str) -> bool:
-    """Whether a path names a kind, not one object: /api/v1/nodes, /apis/batch/v1/namespaces/x/jobs."""
+    """True if a path names a kind, not one object: /api/v1/nodes, /apis/batch/v1/namespaces/x/jobs."""
     # The part before it belongs to a proxy, such as Rancher's.
     words = re.sub(r"^.*?/(api/[^/]+|apis/[^/]+/[^/]+)/(namespaces/[^/]+/(?=.))?", "", path).split("/")
     return len(words) == 1

@@ -1,4 +1,4 @@
-"""What a command is, and how what it has to say reaches a terminal, a pipe or a program."""
+"""A command, and the way of its output to a terminal, a pipe or a program."""
 
 import argparse
 import json
@@ -20,13 +20,13 @@ WRONG_USE: Final = 2
 UNMEASURED: Final = 3
 """Nothing is known to be wrong, but not all was measured that a pass needs."""
 SCHEMA_VERSION: Final = 1
-"""The version of every command's document. It grows when a reader would have to change."""
+"""The version of every command's document. The version grows when a reader would have to change."""
 
 Output = Literal["text", "json"]
 
 
 def exit_code_of(verdicts: Iterable[str]) -> int:
-    """FOUND where a pool fails or warns, else UNMEASURED where one was not measured between its machines."""
+    """FOUND if a pool fails or warns, else UNMEASURED if one was not measured between its machines."""
     found = set(verdicts)
     if found <= {"pass"}:
         return FINE
@@ -34,16 +34,15 @@ def exit_code_of(verdicts: Iterable[str]) -> int:
 
 
 class CommandError(Exception):
-    """A command cannot do what it was asked for; the text says why and what to do."""
+    """A command cannot do its work; the text says why and what to do."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What a command has to say.
+    """The output of a command.
 
-    document: for `--output json`, where its version precedes it. text: for a pipe, with no decoration. shown: for a
-    terminal; None: the text.
-    exit_code: FINE, or FOUND where something is not as it should be.
+    document: for `--output json`, with its version before it. text: for a pipe, without decoration. shown: for a
+    terminal; None: the text. exit_code: FINE, or FOUND if something is not as it should be.
     """
 
     document: Mapping[str, Any]
@@ -56,8 +55,8 @@ class Answer:
 class Command:
     """One command of `aks-infiniband`.
 
-    help: one line; description: what it does; example: a command line. declare: adds its flags. run: does it, and
-    raises CommandError, OSError or ValueError where it cannot. extra: of this distribution, which it needs; None: none.
+    help: one line; description: of its work; example: a command line. declare: adds its flags. run: does it, and raises
+    CommandError, OSError or ValueError if it cannot. extra: of this distribution, which it needs; None: none.
     """
 
     name: str
@@ -125,9 +124,9 @@ def uncut(*parts: str | tuple[str, str]) -> Text:
 
 @contextmanager
 def at_work(doing: str) -> Iterator[Callable[[str], None]]:
-    """Say on a terminal what is going on. It writes to standard error, so that no pipe gets it.
+    """Show the current work on a terminal. The output goes to standard error, so that no pipe gets it.
 
-    What it gives says how far the work is.
+    The function that it yields shows the progress of the work.
     """
     console = _Terminal(stderr=True)
     if not console.is_terminal:

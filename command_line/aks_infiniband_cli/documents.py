@@ -1,4 +1,4 @@
-"""What a command is given in files and pipes: read through one door; what is odd is told in one sentence."""
+"""The input of a command in files and pipes: read in one way; a fault is reported in one sentence."""
 
 import json
 import sys
@@ -13,13 +13,13 @@ from aks_infiniband.terminal import printable_json
 from aks_infiniband_cli.console import SCHEMA_VERSION, CommandError
 
 MOST_BYTES: Final = 256 << 20
-"""Of one file; the state of a stack with 50 pools has less than 100 MB."""
+"""Size of one file; the state of a stack with 50 pools has less than 100 MB."""
 STDIN: Final = "-"
 
 
 @contextmanager
 def named(what: str | Path) -> Iterator[None]:
-    """Say where an input error comes from: a file, or a cluster. Raises CommandError in its place."""
+    """Add the source of an input error: a file, or a cluster. Raises CommandError in its place."""
     try:
         yield
     except HandwrittenError as error:
@@ -27,12 +27,12 @@ def named(what: str | Path) -> Iterator[None]:
 
 
 def name_of(file: str | Path) -> str:
-    """What an error calls a file that was given."""
+    """The name of a given file in an error."""
     return "standard input" if str(file) == STDIN else str(file)
 
 
 def content_of(file: str | Path) -> bytes:
-    """What is in a file, or comes in by a pipe; - is standard input. Raises CommandError."""
+    """The content of a file, or of a pipe; - is standard input. Raises CommandError."""
     try:
         if str(file) == STDIN:
             found = sys.stdin.buffer.read(MOST_BYTES + 1)

@@ -24,13 +24,15 @@ def declare_cluster(parser: argparse.ArgumentParser, one_of: "argparse._Mutually
 
 
 def declare_namespace(parser: argparse.ArgumentParser) -> None:
-    """Add the flag that names whose validations count: in another namespace whoever runs pods could have made them."""
+    """Add the flag for the namespace whose validations count: in another namespace every user who runs pods could have
+    made them.
+    """
     of_program = f"namespace of the program's validations; default: {SYSTEM_NAMESPACE}"
     parser.add_argument("--namespace", default=SYSTEM_NAMESPACE, metavar="NAME", help=of_program)
 
 
 def kubeconfig_of(given: argparse.Namespace) -> "KubeconfigFile":
-    """The kubeconfig that was named. Raises CommandError where there is none, or none that can be used."""
+    """The kubeconfig that was named. Raises CommandError if there is none, or none that can be used."""
     from aks_infiniband.access.kubeconfig import KubeconfigError  # noqa: PLC0415
     from aks_infiniband.access.kubeconfig_file import read_kubeconfig  # noqa: PLC0415
 
@@ -64,7 +66,7 @@ def _whole(path: str) -> str:
 
 
 def _named(given: str | None) -> tuple[str, str]:
-    """Its path, and what says where it is: of several files in KUBECONFIG the first that exists, as one file goes."""
+    """Its path, and the source of the path: of several files in KUBECONFIG the first that exists, as one file goes."""
     several = [path for path in os.environ.get("KUBECONFIG", "").split(os.pathsep) if path]
     if given:
         return given, "--kubeconfig names it"

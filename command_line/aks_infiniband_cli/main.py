@@ -44,7 +44,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
 _PLUGIN: Final = (DOCTOR, VALIDATE, EVIDENCE, REPLACE, REPORT)
 """The commands that need a cluster and do not need the folder of a stack."""
 _INTERRUPTED: Final = 130
-"""What shells report for a program that Ctrl-C ended."""
+"""The exit code that shells report for a program that Ctrl-C ended."""
 EXIT_CODES: Final = (
     "exit codes: 0 fine, 1 something is not as it should be, 2 wrong use or no answer, 3 a pool was not measured "
     "(validate and report), 130 stopped by Ctrl-C"
@@ -71,7 +71,7 @@ def _run(parser: Parser, arguments: Sequence[str] | None) -> int:
     except (EOFError, KeyboardInterrupt) as given_up:
         _refused(parser, command, "stopped")
         return WRONG_USE if isinstance(given_up, EOFError) else _INTERRUPTED
-    except Exception as error:  # nobody gets a traceback, whatever it is
+    except Exception as error:  # a user never gets a traceback, whatever it is
         return _refused(parser, command, unforeseen(error))
 
 

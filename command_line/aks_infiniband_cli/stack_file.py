@@ -25,7 +25,9 @@ _CLUSTER: Final = "aks-infiniband:cluster"
 
 
 def configuration_of(file: Path) -> Mapping[str, Any]:
-    """What a stack file configures, by key with namespace. Raises CommandError for what is no stack file."""
+    """The configuration in a stack file, by key with namespace. Raises CommandError for a document that is not a stack
+    file.
+    """
     with named(file):
         found = read(file) or {}
     configuration = found.get("config") if isinstance(found, dict) else found
@@ -49,7 +51,7 @@ class _Project(Form):
 
 
 def _named(configuration: Mapping[str, Any], file: str) -> Mapping[str, Any]:
-    """With the cluster's default name, after project and stack, which the program asks the engine for.
+    """With the cluster's default name, after project and stack, which the program reads from the engine.
 
     Raises CommandError for a project file that is none.
     """

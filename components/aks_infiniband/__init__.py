@@ -1,7 +1,7 @@
 """RDMA-ready AKS clusters as Pulumi components.
 
-What is public stands in `__init__.pyi`. A name is loaded when it is first used: whoever wants the catalogue alone does
-not pay for Pulumi's packages.
+The public names stand in `__init__.pyi`. A name is loaded when it is first used: a program that needs only the
+catalogue does not pay for Pulumi's packages.
 """
 
 import lazy_loader

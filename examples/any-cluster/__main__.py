@@ -1,4 +1,4 @@
-"""RDMA for the machines of a cluster that somebody else made and keeps: no Azure resource is touched.
+"""RDMA for the machines of a cluster that others made and keep: no Azure resource is touched.
 
 Settings are read, and checked as a whole, as the project's own program does; what is built from them is chosen here.
 """
@@ -26,14 +26,14 @@ provider = kubernetes.Provider(
     "lab",
     kubeconfig=kubeconfig,
     cluster_identifier=existing.cluster_identifier,
-    # Everything here is changed in place where that is possible.
+    # Everything here is changed in place if that is possible.
     enable_server_side_apply=True,
     enable_config_map_mutable=True,
 )
 
 
 def labelled(made: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
-    """Every object says which team asked for it."""
+    """Every object names the team that it belongs to."""
     metadata = made.props.get("metadata")
     if not isinstance(metadata, dict):
         return None
@@ -68,7 +68,7 @@ if guard is not None:
     WorkloadGuard("workload", args=guard, opts=inside)
 WorkloadSettings("workload", args=stack.workload_settings(), opts=after(namespace))
 
-# Pools are validated where no workload runs.
+# Pools are validated in a namespace without workloads.
 shared = stack.validation_access()
 system = kubernetes.core.v1.Namespace("system", metadata={"name": shared.namespace, "labels": privileged}, opts=inside)
 access = ValidationAccess("validation", args=shared, opts=after(system))

@@ -47,17 +47,17 @@ machines = rdma.InfinibandNodePool(
         depends_on=[feature.registered],
         protect=config.get_bool("protectPool"),
         transforms=[charged_to_research],
-        # Until last spring this program called it "mpi"; without this line the machines would be made anew.
+        # Until last spring this program called it "mpi"; without this line the machines would be made again.
         aliases=[pulumi.Alias(name="mpi")],
     ),
 )
 
-# The library's own setting for a chart from elsewhere, which a stack file may hold beside ours.
+# The library's own setting for a chart from elsewhere, which a stack file may hold next to ours.
 given = (pulumi.Config("aks-infiniband").get_object("networkOperator") or {}).get("chart", {})
 chart = rdma.chart_source(rdma.NETWORK_OPERATOR_CHART, **given)
 operator_args = rdma.NetworkOperatorArgs(pools=[pool], chart=chart, kubeconfig=ours.kubeconfig)
 operator = rdma.NetworkOperator("network-operator", args=operator_args, opts=after())
-# It waits for the machines too: its state is ready when theirs is.
+# The pool waits for the machines too: its state is ready when theirs is.
 policy_args = rdma.NicClusterPolicyArgs(policies=rdma.nic_policy_specs([pool]), kubeconfig=ours.kubeconfig)
 policy = rdma.NicClusterPolicy("nics", args=policy_args, opts=after(operator, machines.ready))
 

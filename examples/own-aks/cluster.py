@@ -29,7 +29,7 @@ cluster = containerservice.ManagedCluster(
         }
     ],
     network_profile={"network_plugin": "azure", "network_plugin_mode": "overlay"},
-    # Azure shows every pool among these; the InfiniBand pool is a resource of its own.
+    # Azure shows every pool among these; the InfiniBand pool is a separate resource.
     opts=pulumi.ResourceOptions(ignore_changes=["agentPoolProfiles"]),
 )
 
@@ -41,7 +41,7 @@ kubeconfig = pulumi.Output.secret(encoded.apply(lambda text: base64.b64decode(te
 provider = kubernetes.Provider(
     "hpc",
     kubeconfig=kubeconfig,
-    # What identifies the cluster: a changed kubeconfig alone replaces nothing.
+    # The identity of the cluster: a changed kubeconfig alone replaces nothing.
     cluster_identifier=cluster.id,
     opts=pulumi.ResourceOptions(deleted_with=cluster),
 )

@@ -1,4 +1,4 @@
-"""Who gets into a managed cluster, and with what: certificates of local accounts, or Entra ID through kubelogin."""
+"""Logins to a managed cluster, and their credentials: certificates of local accounts, or Entra ID through kubelogin."""
 
 import base64
 import json
@@ -25,9 +25,10 @@ _LOGIN: Final = (
 
 
 def user_credentials(cloud: Cloud, cluster: Record) -> dict[str, Any]:
-    """What listClusterUserCredential answers: with Entra ID a kubeconfig that calls kubelogin (AKS release 2022-07-31).
+    """The answer of listClusterUserCredential: with Entra ID a kubeconfig that calls kubelogin (AKS release
+    2022-07-31).
 
-    Raises AzureError where neither is there (kubernetes-sigs/cluster-api-provider-azure PR 2512).
+    Raises AzureError if neither is there (kubernetes-sigs/cluster-api-provider-azure PR 2512).
     """
     if not cluster.outputs.get("aadProfile"):
         _require_local_accounts(cluster)
@@ -37,7 +38,7 @@ def user_credentials(cloud: Cloud, cluster: Record) -> dict[str, Any]:
 
 
 def admin_credentials(cloud: Cloud, cluster: Record) -> dict[str, Any]:
-    """What listClusterAdminCredential answers. Raises AzureError where local accounts are off."""
+    """The answer of listClusterAdminCredential. Raises AzureError if local accounts are off."""
     _require_local_accounts(cluster)
     return _credentials("clusterAdmin", _kubeconfig(cloud, cluster))
 
@@ -97,7 +98,7 @@ def write_down(cloud: Cloud) -> None:
 
 
 def _administers(cloud: Cloud, cluster: Record, profile: Mapping[str, Any]) -> bool:
-    """Whether the client is in a group of administrators or, with Azure RBAC, has the role on the cluster or above."""
+    """True if the client is in a group of administrators or, with Azure RBAC, has the role on the cluster or above."""
     client = cloud.subscription.client
     if set(client.groups) & set(profile.get("adminGroupObjectIDs") or []):
         return True

@@ -1,6 +1,7 @@
-"""What Azure Resource Manager does on a PUT or a POST: upgrades of clusters and pools, as AKS's clients ask for them.
+"""The actions of Azure Resource Manager on a PUT or a POST: upgrades of clusters and pools, as AKS's clients request
+them.
 
-An answer names the operation, which is asked for until it has ended. Bodies have what Azure was recorded to answer
+An answer names the operation, which the client polls until it has ended. Bodies have what Azure was recorded to answer
 (tests/field_recordings/aks-bodies.yaml). A PUT that makes something new is azure-native's alone here.
 """
 
@@ -21,7 +22,7 @@ from rehearsal.azure.store import Record
 
 CLUSTER: Final = "azure-native:containerservice:ManagedCluster"
 _ABOVE: Final = ("location", "tags", "sku", "identity", "kind", "extendedLocation", "eTag")
-"""What of a cluster's body stands beside its properties."""
+"""The keys of a cluster's body outside its properties."""
 Body = Mapping[str, Any]
 
 
@@ -52,7 +53,7 @@ def put(cloud: Cloud, resource: str, body: Body, matching: str | None = None) ->
 
 
 def _own_profiles(record: Record, given: Any) -> list[Any]:
-    """Of a cluster's pools those that were made with it: others are upgraded by requests of their own."""
+    """The profiles of a cluster's pools that were made with it: others are upgraded by separate requests."""
     own = {profile["name"] for profile in record.outputs["agentPoolProfiles"]}
     return [profile for profile in given if profile["name"] in own]
 
@@ -87,7 +88,9 @@ def _upgrade_node_image(cloud: Cloud, record: Record, _body: Body) -> Record:
 
 
 def _abort(cloud: Cloud, record: Record, _body: Body) -> Record:
-    """End what is under way where it can be left. Raises AzureError where nothing is (the words are assumed)."""
+    """End the operation that is under way, at a point at which it can be left. Raises AzureError if nothing is (the
+    words are assumed).
+    """
     with cloud.clock.changed:
         if record.operation is None:
             raise conflict("OperationNotAllowed", f"There is no operation in progress on {last_part(record.id)}.")
@@ -127,7 +130,7 @@ def _properties(outputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def operation(cloud: Cloud, name: str) -> Body:
-    """How far an operation is, by its ID. Raises AzureError for one that is not known any more."""
+    """The progress of an operation, by its ID. Raises AzureError for one that is not known any more."""
     for record in cloud.store.all():
         if record.operation and record.operation.id == name:
             status = "Canceling" if record.operation.aborting else "InProgress"
@@ -144,8 +147,8 @@ def operation(cloud: Cloud, name: str) -> Body:
 
 
 def upgrade_profile(cloud: Cloud, record: Record) -> Body:
-    """What a pool can be upgraded to, and rolled back to: recorded, aks-pool-upgrades. Versions that were used stand in
-    the order of their use, the oldest first; Azure promises none.
+    """The versions that a pool can be upgraded to, and rolled back to: recorded, aks-pool-upgrades. Versions that were
+    used stand in the order of their use, the oldest first; Azure promises none.
     """
     cluster = cloud.store.get(record.id[: record.id.casefold().rfind("/agentpools/")])
     assert cluster

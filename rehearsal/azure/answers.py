@@ -1,4 +1,4 @@
-"""What the provider answers, in the protocol's terms: previews, differences, reads, errors that carry a state."""
+"""The answers of the provider, in the protocol's terms: previews, differences, reads, errors that carry a state."""
 
 from typing import Final, NoReturn
 
@@ -23,8 +23,8 @@ _PROPERTY_KIND: Final = {
 
 
 def read_inputs(kind: Kind, record: Record, inputs: Properties, state: Properties) -> Properties:
-    """The inputs that a read gives: those of the program, with what Azure has changed since. Of a resource that no
-    program has, as at an import, all that Azure shows and that could be asked for (azure-native, provider.go, Read).
+    """The inputs that a read gives: those of the program, with what Azure has changed since. For a resource that no
+    program has, as at an import, all inputs that Azure shows (azure-native, provider.go, Read).
     """
     if not inputs:
         found = parse_id(kind.path, record.id) or {}
@@ -35,7 +35,7 @@ def read_inputs(kind: Kind, record: Record, inputs: Properties, state: Propertie
 
 
 def preview(kind: Kind, inputs: Properties) -> Properties:
-    """The outputs that a preview shows. Those that an input gives are known; azure-native leaves all others unknown.
+    """The outputs that a preview shows. Values from an input are known; azure-native leaves all others unknown.
 
     An object's shape may differ between input and output (a list of identities becomes a map), so only
     plain values are taken over.
@@ -52,8 +52,8 @@ def property_diff(change: Change) -> provider_pb2.PropertyDiff:
 def not_simulated(what: str, token: str, known: list[str]) -> NotSimulatedError:
     """The error for a type or function that Azure may have and the rehearsal does not simulate."""
     return NotSimulatedError(
-        f"This rehearsal does not simulate the {what} {token}. It simulates: {', '.join(sorted(known))}. "
-        "On Azure the program may work. To rehearse it, describe the type in rehearsal.azure.yaml beside Pulumi.yaml "
+        f"This rehearsal does not simulate the {what} {token}. Simulated types: {', '.join(sorted(known))}. "
+        "On Azure the program may work. To rehearse it, describe the type in rehearsal.azure.yaml next to Pulumi.yaml "
         "(docs/rehearse-your-program.md), or leave this out."
     )
 

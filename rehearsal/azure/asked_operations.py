@@ -1,8 +1,8 @@
-"""Operations of Microsoft.Compute on one machine of a pool, a restart or a redeployment, which people ask for and poll.
+"""Operations of Microsoft.Compute on one machine of a pool, a restart or a redeployment, which people request and poll.
 
-They are kept with their pool, so a simulator that is started again takes them up. A later one of the same machine ends
-an earlier one: its status is Canceled, its code OperationPreempted (Azure/azure-sdk-for-net, tests of responses to
-long-running operations, read 2026-11-25).
+The operations are kept with their pool, so a simulator that is started again takes them up. A later one of the same
+machine ends an earlier one: its status is Canceled, its code OperationPreempted (Azure/azure-sdk-for-net, tests of
+responses to long-running operations, read 2026-11-25).
 """
 
 import json
@@ -53,7 +53,7 @@ def resume(cloud: Cloud) -> None:
 
 
 def operation(cloud: Cloud, name: str) -> dict[str, Any]:
-    """How far an operation is. Raises AzureError for one that nobody has asked for."""
+    """The progress of an operation. Raises AzureError for one that was not requested."""
     for pool in cloud.store.all(TYPE):
         if (asked := pool.details.get("asked", {}).get(name)) is not None:
             error = {"error": {"code": asked["code"], "message": asked["message"]}} if "code" in asked else {}
@@ -89,9 +89,9 @@ def _carry_out(cloud: Cloud, pool: Record, name: str) -> None:
 
 
 def _boot(cloud: Cloud, pool: Record, asked: dict[str, Any]) -> None:
-    """Tell the machine's simulator that it starts anew.
+    """Let the machine's simulator know that it starts again.
 
-    A redeployed one is on another host, and an ephemeral disk does not come along: it is made anew from the node image
+    A redeployed one is on another host, and an ephemeral disk does not come along: it is made again from the node image
     (Azure, "Ephemeral OS disks for Azure VMs"). Name and VM ID stay.
     """
     with cloud.clock.changed:

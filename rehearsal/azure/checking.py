@@ -1,4 +1,4 @@
-"""azure-native's Check: fills in names and locations, and refuses what can be refused without asking Azure."""
+"""azure-native's Check: fills in names and locations, and refuses what can be refused without a call to Azure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,9 @@ from rehearsal.azure.models import Failure, check_arguments
 from rehearsal.azure.wire import UNKNOWN, Properties, has_unknown
 
 CREATE_BEFORE_DELETE: Final = "__createBeforeDelete"
-"""azure-native's own input: set where the name is random, so that a replacement can exist beside what it replaces."""
+"""azure-native's own input: set if the name is random, so that a replacement can exist at the same time as the old
+resource.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,7 +49,7 @@ class Clock:
         self.pause(moment - time.time())
 
     def wait_for(self, done: Callable[[], bool], caller: str = "") -> None:
-        """Wait until `done` holds; it is asked again at every notification of `changed`. Raises Cancelled, Stopped."""
+        """Wait until `done` holds; it is called again at every notification of `changed`. Raises Cancelled, Stopped."""
         with self.changed:
             before = self._cancellations[caller]
             self.changed.wait_for(lambda: done() or self._stopping or self._cancellations[caller] != before)

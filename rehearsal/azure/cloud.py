@@ -31,11 +31,11 @@ class OperationFailedError(Exception):
 
 
 def _nobody(record: Record) -> None:
-    raise RuntimeError(f"nobody carries out the {record.operation} of {record.id}: make `Operations` of this cloud")
+    raise RuntimeError(f"the {record.operation} of {record.id} cannot run: make `Operations` of this cloud")
 
 
 def _nobody_updates(_pulumi_type: str, resource: str, _inputs: Mapping[str, Any]) -> Record:
-    raise RuntimeError(f"nobody updates {resource}: make `Operations` of this cloud")
+    raise RuntimeError(f"{resource} cannot be updated: make `Operations` of this cloud")
 
 
 @dataclass
@@ -58,7 +58,7 @@ class Cloud:
     token: str = ""
     """The token that a login gets for Azure Resource Manager. The code that serves it sets it."""
     met: dict[int, int] = field(default_factory=dict)
-    """How many requests each fault, by its index, has met."""
+    """The number of requests that each fault, by its index, has met."""
     buckets: dict[str, tuple[float, float]] = field(default_factory=dict)
     """By the ID of a resource, how many requests it takes at once, and since when."""
     doors: dict[str, int] = field(default_factory=dict)
@@ -86,18 +86,18 @@ class Cloud:
         return self.subscription.series_of(size) if size else None
 
     def faults(self) -> list[Fault]:
-        """What requests meet: the subscription's faults, and those that a file of the run has since."""
+        """The faults of requests: the subscription's, and those that a file of the run has since."""
         file = self.store.folder / REQUEST_FAULTS
         later = json.loads(file.read_text()) if file.exists() else []
         return [*self.subscription.faults, *map(Fault.model_validate, later)]
 
     def node_image_release(self) -> str | None:
-        """The newest release of node images where a file of the run names one; None: that of today."""
+        """The newest release of node images if a file of the run names one; None: that of today."""
         file = self.store.folder / NODE_IMAGE_RELEASE
         return file.read_text().strip() if file.exists() else None
 
     def offers(self, size_name: str, region: str) -> bool:
-        """Whether a region offers a size."""
+        """True if a region offers a size."""
         series = self.series(size_name)
         return series is not None and (not series.regions or region in series.regions)
 

@@ -19,9 +19,11 @@ from rehearsal.azure.clock import Clock
 _LOG: Final = logging.getLogger(__name__)
 _FIELD_MANAGER: Final = "azure"
 _PATIENCE_SECONDS: Final = 300.0
-"""How long the local API server may be silent on a computer that is busy or slept. Azure's would not be silent."""
+"""Time for which the local API server may be silent on a computer that is busy or slept. Azure's would not be
+silent.
+"""
 _DRAIN_SECONDS: Final = 1800.0
-"""How long AKS tries to drain a node: upgradeSettings.drainTimeoutInMinutes is 30 by default."""
+"""Time for which AKS tries to drain a node: upgradeSettings.drainTimeoutInMinutes is 30 by default."""
 
 
 class Blocked(NamedTuple):
@@ -173,7 +175,7 @@ class ClusterApi:
         return [pod for pod in self._pods(name) if not _belongs_to_daemon_set(pod) and not _finished(pod)]
 
     def _evict(self, pod: Pod) -> Blocked | None:
-        """Ask for a pod's eviction; who forbids it now."""
+        """Request a pod's eviction; the budget that forbids it now."""
         assert pod.metadata
         metadata = ObjectMeta(name=pod.metadata.name, namespace=pod.metadata.namespace)
         try:

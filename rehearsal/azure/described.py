@@ -1,7 +1,7 @@
-"""Azure resources that a team describes for itself, in a file beside its Pulumi.yaml, as plain data.
+"""Azure resources that a team describes for itself, in a file next to its Pulumi.yaml, as plain data.
 
 A described type is checked against Azure's published model as every type is, needs its resource group, is kept, read,
-changed and deleted. What Azure itself would refuse of it, nobody here knows.
+changed and deleted. Azure's own refusals of it are unknown here.
 """
 
 import importlib
@@ -21,7 +21,7 @@ from rehearsal.azure.naming import NameRule
 from rehearsal.azure.resources.groups import base_outputs, located, require_group
 
 RESOURCES_FILE: Final = "rehearsal.azure.yaml"
-"""Its name, beside Pulumi.yaml."""
+"""Its name, next to Pulumi.yaml."""
 RESOURCES_VARIABLE: Final = "AKS_INFINIBAND_REHEARSAL_RESOURCES"
 """Environment variable that names the file, for the simulated Azure."""
 _EXAMPLE: Final = (
@@ -35,7 +35,8 @@ class ResourcesFileError(ValueError):
 
 
 class _Described(BaseModel):
-    """One type. path: of its ID; outputs: what Azure shows beside the inputs; replacing: inputs whose change replaces.
+    """One type. path: of its ID; outputs: Azure's values in addition to the inputs; replacing: inputs whose change
+    replaces.
 
     {name} in an output is the input of that name.
     """
@@ -111,7 +112,7 @@ def _classes(file: Path, token: str) -> tuple[type, type]:
         return getattr(module, f"{found[2]}Args"), getattr(module, found[2])
     except (ImportError, AttributeError) as error:
         raise ResourcesFileError(
-            f"{file}: {token} is no resource of pulumi-azure-native; a type is azure-native:module:Resource, such as "
+            f"{file}: {token} is not a resource of pulumi-azure-native; a type is azure-native:module:Resource, as "
             "azure-native:containerregistry:Registry"
         ) from error
 

@@ -1,4 +1,5 @@
-"""What changed between a resource's old and new inputs, and whether that replaces it, decided as azure-native does.
+"""The differences between a resource's old and new inputs, and the decision whether they replace it, made as
+azure-native does.
 
 azure-native compares inputs with inputs; a changed property replaces the resource when it is part of the resource's
 path or is marked so in the provider (pulumi-azure-native, provider/pkg/gen/replacement.go). Whatever else Azure refuses
@@ -22,7 +23,7 @@ class Change:
 
 
 def changes(old: Mapping[str, Any], new: Mapping[str, Any], force_new: frozenset[str]) -> list[Change]:
-    """Every changed property, deepest first where objects and lists are compared item by item.
+    """Every changed property, deepest first if objects and lists are compared item by item.
 
     force_new: paths (lists as `[]`) whose change, or a change below them, replaces the resource.
     """
@@ -35,7 +36,7 @@ def _own(inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where in the inputs a value is.
+    """The place of a value in the inputs.
 
     path: as shown to a person; pattern: the path with `[]` for every index; inherited: whether a change of something
     around it replaces the resource, and so a change of it does.

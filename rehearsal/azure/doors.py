@@ -1,4 +1,6 @@
-"""Addresses on loopback behind which something else serves: who is let in, and how bytes are carried both ways."""
+"""Addresses on loopback behind which something else serves: the admission of visitors, and the way of bytes
+both ways.
+"""
 
 import contextlib
 import logging
@@ -15,7 +17,7 @@ from aks_infiniband.provider.neighbours import is_own
 
 _LOG: Final = logging.getLogger(__name__)
 CLOSED: Final = 2
-"""How many connections a late door closes. A load balancer does so while the API server behind it starts."""
+"""The number of connections that a late door closes. A load balancer does so while the API server behind it starts."""
 _CHUNK: Final = 1 << 16
 
 
@@ -30,7 +32,7 @@ class OwnDoor:
     """A door for this user's processes, and a Unix socket behind it, on which to serve."""
 
     def __init__(self, folder: Path) -> None:
-        """folder: where the socket is, which must be this user's alone."""
+        """folder: of the socket, which must be this user's alone."""
         # The address of a Unix socket has 107 bytes at most; a folder's path may be longer.
         self._folder = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         self.inside = f"/proc/self/fd/{self._folder}/own-door"
@@ -38,14 +40,14 @@ class OwnDoor:
         self.port = int(self._door.server_address[1])
 
     def close(self) -> None:
-        """Let nobody in any more."""
+        """Admit no more visitors."""
         self._door.shutdown()
         self._door.server_close()
         os.close(self._folder)
 
     def _enter(self) -> socket.socket:
         inside = socket.socket(socket.AF_UNIX)
-        inside.bind("")  # the kernel gives it a name, by which its calls are told from those of other connections
+        inside.bind("")  # the kernel gives it a name, which distinguishes its calls from those of other connections
         inside.connect(self.inside)
         return inside
 
@@ -62,11 +64,11 @@ def _open(
 ) -> socketserver.ThreadingTCPServer:
     """Listen on loopback until this process ends, or the door is shut down.
 
-    admits: whether a visitor is let in; else the connection is closed. enter: connects to what is behind.
+    admits: True if a visitor may enter; else the connection is closed. enter: connects to the server behind.
     """
 
     class Visitor(socketserver.BaseRequestHandler):
-        """One connection, in a thread of its own."""
+        """One connection, in a separate thread."""
 
         def handle(self) -> None:
             if admits(self.request):
@@ -79,7 +81,7 @@ def _open(
 
 
 def _carry(visitor: socket.socket, enter: Callable[[], socket.socket]) -> None:
-    """Carry bytes both ways until one side has no more."""
+    """Carry bytes both ways until one side is at its end."""
     visitor.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # small answers are not held back
     with enter() as inside:
         back = threading.Thread(target=_pump, args=(inside, visitor), daemon=True)

@@ -22,7 +22,7 @@ _KEPT_KINDS: Final = frozenset({
     "apiservices", "flowschemas", "prioritylevelconfigurations", "leases", "namespaces", "events", "serviceaccounts",
     "servicecidrs", "ipaddresses", "endpoints", "endpointslices", "componentstatuses", "clustertrustbundles",
 })  # fmt: skip
-"""The control plane makes these, or makes them anew; service accounts of the four namespaces are its own."""
+"""The control plane makes these, or makes them again; service accounts of the four namespaces are its own."""
 _FIRST: Final = ("validatingwebhookconfigurations", "mutatingwebhookconfigurations")
 """Webhooks of a deleted cluster do not answer."""
 _WAIT_SECONDS: Final = 20.0

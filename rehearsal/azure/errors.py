@@ -1,9 +1,9 @@
-"""What Azure answers when it refuses, in the words that azure-native prints.
+"""Azure's refusals, in the words that azure-native prints.
 
 azure-native prints `Status=… Code="…" Message="…"`. The message is that of the answer's `error` object, and the whole
-body where there is no such object (pulumi-azure-native, provider/pkg/azure/client_azcore.go, newResponseError). AKS
-answers without it (Azure/terraform-azurerm-aks issue 604, jenkins-infra/azure PR 730), so of AKS the body is printed.
-What fails after it was accepted is told by the operation's status, whose request itself succeeded: Status=200.
+body without such an object (pulumi-azure-native, provider/pkg/azure/client_azcore.go, newResponseError). AKS answers
+without it (Azure/terraform-azurerm-aks issue 604, jenkins-infra/azure PR 730), so of AKS the body is printed. A failure
+after the acceptance is reported by the operation's status, whose request itself succeeded: Status=200.
 """
 
 import json
@@ -49,14 +49,14 @@ class AzureError(Exception):
         return {"code": self.code, "details": details, "message": self.message, "subcode": ""} | target
 
     def of_aks(self) -> str:
-        """How azure-native prints it when the request was about a cluster, or something in one."""
+        """azure-native's print of it when the request was about a cluster, or something in one."""
         body = self.body(of_aks=True)
         if "error" in body:
             return str(self)
         return _printed(self.status, self.code, json.dumps(body, indent=1, ensure_ascii=False))
 
     def after_acceptance(self) -> str:
-        """How azure-native prints it when the request had been accepted."""
+        """azure-native's print of it when the request had been accepted."""
         return _printed(HTTPStatus.OK, self.code, self.message)
 
 
@@ -73,7 +73,7 @@ class AlreadyExistsError(Exception):
 
 
 class NotSimulatedError(Exception):
-    """The program asks for something that this rehearsal lacks, although Azure may well have it."""
+    """The program requests something that this rehearsal lacks, although Azure may well have it."""
 
 
 def bad_request(code: str, message: str, *, target: str | None = None) -> AzureError:
@@ -87,8 +87,8 @@ def conflict(code: str, message: str) -> AzureError:
 
 
 def precondition_failed(resource: str) -> AzureError:
-    """Somebody has changed the resource since it was read. The code is recorded (azure-cli pull request 30309), the
-    words are assumed.
+    """Another program has changed the resource since it was read. The code is recorded (azure-cli pull request 30309),
+    the words are assumed.
     """
     return AzureError(
         HTTPStatus.PRECONDITION_FAILED,

@@ -21,7 +21,7 @@ _CLUSTER: Final = "azure-native:containerservice:ManagedCluster"
 
 
 def find(cloud: Cloud, kind: Kind, resource: str) -> Record | None:
-    """What a GET of a resource ID shows now; None when Azure has nothing there."""
+    """The current answer to a GET of a resource ID; None when Azure has nothing there."""
     if kind is FEATURE_REGISTRATION:
         path = naming.parse_id(kind.path, resource)
         return features.look(cloud, path) if path else None
@@ -80,7 +80,7 @@ def _admin_credentials(cloud: Cloud, arguments: Mapping[str, Any]) -> dict[str, 
 
 
 def _identity(cloud: Cloud, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """An identity that exists outside the program is in the subscription file and has no record."""
+    """An identity that exists outside the program is in the subscription file and does not have a record."""
     resource = _resource(cloud, USER_ASSIGNED_IDENTITY, arguments)
     known = by_id(cloud.subscription.existing_identities, resource)
     if known is None:

@@ -1,4 +1,4 @@
-"""What a resource type is to the simulated Azure: how it is named and checked, what Azure refuses, what it does.
+"""A resource type of the simulated Azure: its names and checks, Azure's refusals, its actions.
 
 One `Kind` per type; `rehearsal.azure.resources` holds the table of them. A kind is data and plain functions of the
 subscription (`Cloud`) and a `Request`.
@@ -38,8 +38,9 @@ Removal = Callable[[Cloud, Record], None]
 Rendering = Callable[[Cloud, Request], dict[str, Any]]
 """The outputs that a read shows once Azure has accepted the request."""
 Work = Callable[[Cloud, Record], None]
-"""What Azure does once it has accepted the request: it takes its time and changes machines. A simulator that is
-restarted runs it from the beginning."""
+"""Azure's work once it has accepted the request: it takes its time and changes machines. A simulator that is restarted
+runs it from the beginning.
+"""
 
 
 def nothing_refused(_cloud: Cloud, _subject: Any) -> None:
@@ -57,7 +58,8 @@ class Kind:
     """One resource type.
 
     pulumi_type: its name for Pulumi; arguments, resource: azure-native's classes for inputs and outputs; path: in ARM;
-    force_new: inputs whose change replaces it, beside those in the path; location: whether azure-native fills it in.
+    force_new: inputs whose change replaces it, in addition to those in the path; location: True if azure-native fills
+    it in.
     """
 
     pulumi_type: str

@@ -1,8 +1,8 @@
 """A simulated kubelogin: `kubelogin get-token …` prints a credential that the rehearsal's API server knows.
 
-It knows the flags of Azure's (https://azure.github.io/kubelogin/cli/get-token.html) and writes what its
-execCredentialWriter writes. Whoever runs it is the simulated subscription's client, whatever the way of logging in. It
-runs as a program of its own, once for each client, so it needs nothing but Python.
+The program knows the flags of Azure's (https://azure.github.io/kubelogin/cli/get-token.html) and writes what its
+execCredentialWriter writes. Its user is the simulated subscription's client, whatever the login method. The program
+runs by itself, once for each client, so it needs only Python.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What people ask of machines that are there: restart or redeploy one, delete some of a pool.
+"""People's requests on machines that are there: restart or redeploy one, delete some of a pool.
 
 AKS neither cordons nor drains what is deleted (MicrosoftDocs/azure-aks-docs, delete-node-pool.md, read 2026-11-28, of a
 pool; that the same is so of named machines is assumed). The pool's count falls by one (docs/records/facts.yaml).
@@ -18,7 +18,7 @@ from rehearsal.azure.store import Record
 from rehearsal.azure.subscription_faults import FaultOperation
 
 _MACHINE: Final = "azure-native:compute:VirtualMachine"
-"""How faults name it: no program of the engine's declares one."""
+"""Its name in faults: no program of the engine's declares one."""
 _OF_SCALE_SET: Final = (
     r"/subscriptions/[^/]+/resourceGroups/([^/]+)/providers/Microsoft\.Compute/virtualMachineScaleSets/([^/]+)"
     r"/virtualMachines/([^/]+)/(restart|redeploy)"
@@ -59,7 +59,7 @@ def delete(cloud: Cloud, pool: Record, names: Sequence[str]) -> Record:
         refuse_conflict(cluster, pool)
         fault = request_faults.meet(cloud, AGENT_POOL.pulumi_type, pool.id, "deleteMachines")
         going = [by_name[name] for name in names]
-        # Whoever shrinks a pool lets go of those at the end.
+        # A pool that shrinks loses those at the end.
         for machine in going:
             machine["deleted"] = True
         pool.details["machines"] = [machine for machine in machines if machine not in going] + going

@@ -35,7 +35,7 @@ _MANAGED_DISK_LABELS: Final = {
     for prefix in ("", "kubernetes.azure.com/")
     for name, value in (("storageprofile", "managed"), ("storagetier", "Premium_LRS"))
 }
-"""Labels of nodes with a managed OS disk. Those with an ephemeral one have none of them (recorded: nodes.yaml)."""
+"""Labels of nodes with a managed OS disk. Nodes with an ephemeral one have none of them (recorded: nodes.yaml)."""
 _AZURES_ADDRESSES: Final = 4
 """Azure keeps the first four addresses of a subnet for itself."""
 _ALPHABET: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -45,11 +45,11 @@ _LONGEST_LABEL: Final = 63
 
 @dataclass(frozen=True, kw_only=True)
 class PoolFacts:
-    """What all machines of a pool have in common.
+    """The common facts of all machines of a pool.
 
-    pool: the agent pool's outputs; node_group: the resource group that AKS keeps the machines in; subnet: prefix that
-    they take addresses from; pod_range: prefix that their pods do, in /24s, where the network is an overlay; fabric:
-    the placement group's, or None where every machine has its own.
+    pool: the agent pool's outputs; node_group: the resource group in which AKS keeps the machines; subnet: prefix that
+    they take addresses from; pod_range: prefix that their pods do, in /24s, if the network is an overlay; fabric: the
+    placement group's, or None if every machine has its own.
     """
 
     pool: Mapping[str, Any]
@@ -132,7 +132,7 @@ def node(facts: PoolFacts, instance: int, address: int, host: int = 0) -> dict[s
 
 
 def _pod_cidr(facts: PoolFacts, address: int) -> dict[str, Any]:
-    """An overlay gives every machine a /24 of the pods' range; the node says so here, where simulated pods read it."""
+    """An overlay gives every machine a /24 of the pods' range; the node says so here, and simulated pods read it."""
     if facts.pod_range is None:
         return {}
     prefix = f"{ipaddress.ip_network(facts.pod_range)[address * 256]}/24"

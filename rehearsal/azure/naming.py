@@ -11,12 +11,12 @@ from typing import Final, Literal
 from rehearsal.azure.models import Failure
 
 AutoNaming = Literal["random", "copy", "uuid"]
-"""How azure-native names a resource: the program's name and eight hex digits, that name as it is, or a UUID."""
+"""azure-native's name for a resource: the program's name and eight hex digits, that name as it is, or a UUID."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NameRule:
-    """What Azure accepts as a name. Source: "Naming rules and restrictions for Azure resources"; AKS REST API."""
+    """The names that Azure accepts. Source: "Naming rules and restrictions for Azure resources"; AKS REST API."""
 
     longest: int
     shortest: int = 1

@@ -24,7 +24,7 @@ class NodeSystem:
     containerd: str
     oldest: str
     has_drivers: bool = False
-    """Whether it brings DOCA-OFED, which openibd loads, the GPU driver, the container toolkit and a device plugin."""
+    """True if it brings DOCA-OFED, which openibd loads, the GPU driver, the container toolkit and a device plugin."""
 
 
 _UBUNTU_2204: Final = NodeSystem(
@@ -67,11 +67,11 @@ _BY_SKU: Final = {
 UBUNTU_2404_FROM: Final = "1.35"
 """Kubernetes from which the OS SKU Ubuntu is 24.04; up to 1.34 it is 22.04 (Azure, "Upgrade the OS version in AKS")."""
 _ROLLED_OUT: Final = timedelta(days=21)
-"""The age of the newest release that every region has. It is assumed; AKS builds one release a week."""
+"""The age of the newest release that every region has. The age is assumed; AKS builds one release a week."""
 
 
 def system_of_sku(os_sku: str, kubernetes: str) -> NodeSystem | None:
-    """What an OS SKU means with a version of Kubernetes; None for one that is not simulated."""
+    """The meaning of an OS SKU with a version of Kubernetes; None for one that is not simulated."""
     if os_sku == "Ubuntu":
         newer = version_key(kubernetes)[:2] >= version_key(UBUNTU_2404_FROM)
         return _UBUNTU_2404 if newer else _UBUNTU_2204

@@ -11,12 +11,13 @@ from rehearsal.azure.node_images import kernel_on, system_of_image
 from rehearsal.azure.subscription import Size
 
 MACHINE_ANNOTATION: Final = "rehearsal.aks-infiniband/machine"
-"""What a machine is: {"size": …, "fabric": …, "rack": …, "gpuDriver": "Install" or "None", "imageHasDrivers": …,
+"""A machine's facts: {"size": …, "fabric": …, "rack": …, "gpuDriver": "Install" or "None", "imageHasDrivers": …,
 "host": …}; machines of one placement group share the fabric, with Install AKS has put the GPUs' driver on it;
-imageHasDrivers: whether the node image has DOCA-OFED, GPU driver, container toolkit and device plugin; host: how often
-it has come to another host."""
+imageHasDrivers: true if the node image has DOCA-OFED, GPU driver, container toolkit and device plugin; host: the number
+of times that it has come to another host.
+"""
 BOOT_ANNOTATION: Final = "rehearsal.aks-infiniband/boot"
-"""That Azure starts a machine anew: {"number": …, "action": "restart" or "redeploy", "disk": "kept" or "new"}."""
+"""Azure's start of a machine: {"number": …, "action": "restart" or "redeploy", "disk": "kept" or "new"}."""
 KWOK_ANNOTATION: Final = "kwok.x-k8s.io/node"
 
 
@@ -30,7 +31,7 @@ def machine_annotation(
     image: str,
     host: int = 0,
 ) -> str:
-    """The annotation that tells the other simulators what a machine is.
+    """The annotation that gives the other simulators a machine's facts.
 
     instance: its number in its pool, by which racks are filled one after the other: how Azure fills them is assumed.
     gpu_profile: the agent pool's; image: the node image's version. host: how often it has come to another host.
@@ -53,10 +54,10 @@ def gpu_driver(size: Size | MachineSize, gpu_profile: Mapping[str, Any] | None) 
 
 
 def health_conditions(driver: str) -> list[dict[str, str]]:
-    """What AKS's node-problem-detector says of GPUs and InfiniBand on a sound machine; empty if it does not look at the
-    pool.
+    """The words of AKS's node-problem-detector on GPUs and InfiniBand of a sound machine; empty if it does not look at
+    the pool.
 
-    It looks at every pool whose GPU driver is AKS's own. Sources: MicrosoftDocs/azure-aks-docs,
+    The detector looks at every pool whose GPU driver is AKS's own. Sources: MicrosoftDocs/azure-aks-docs,
     gpu-health-monitoring.md (2026-02-27) and node-problem-detector.md; Azure/AgentBaker, e2e/validators.go (reason and
     message of the first and of IBLinkFlapping; those of the others are assumed). UnhealthyNvidiaDevicePlugin and
     UnhealthyNvidiaDCGMServices are for GPUs that AKS manages.
@@ -79,7 +80,7 @@ _HEALTH_CHECKS: Final = {
 
 
 def has_nvidia_gpus(size: Size | MachineSize) -> bool:
-    """Whether AKS has a driver for the size's GPUs. It has none for AMD's."""
+    """True if AKS has a driver for the size's GPUs. AKS has none for AMD's."""
     if isinstance(size, MachineSize):
         return size.accelerator is not None and size.accelerator.vendor == "nvidia"
     return size.gpus > 0
@@ -96,7 +97,7 @@ def taints(given: Iterable[str]) -> list[dict[str, str]]:
 
 
 def capacity(size: Size | MachineSize, disk_gb: int, pods: int) -> dict[str, str]:
-    """What a machine has."""
+    """The capacity of a machine."""
     return {
         "cpu": str(size.vcpus),
         "memory": f"{size.memory_gib * 1024 * 1024}Ki",
@@ -108,7 +109,7 @@ def capacity(size: Size | MachineSize, disk_gb: int, pods: int) -> dict[str, str
 
 
 def allocatable(size: Size | MachineSize, disk_gb: int, pods: int) -> dict[str, str]:
-    """What is left for pods after AKS's reservations, in the kubelet's units: of storage it has bytes left.
+    """The resources that are left for pods after AKS's reservations, in the kubelet's units: storage in bytes.
 
     Source: "Node resource reservations in AKS": CPU 100m for two cores, then 20m a core up to four and 10m beyond;
     memory the smaller of 20 MB a pod + 50 MB and a quarter, and 100 Mi before eviction.
@@ -128,7 +129,7 @@ def allocatable(size: Size | MachineSize, disk_gb: int, pods: int) -> dict[str, 
 
 
 def node_info(*, size: Size | MachineSize, image: str, kubelet_version: str, provider_id: str) -> dict[str, str]:
-    """What a kubelet says of its machine. image: the node image's version; provider_id: unique among machines."""
+    """A kubelet's words on its machine. image: the node image's version; provider_id: unique among machines."""
     system = system_of_image(image)
     return {
         "architecture": size.architecture,

@@ -1,7 +1,7 @@
 """Operations on the simulated subscription: requests refused as Azure refuses them, accepted ones carried out.
 
-An accepted request is an operation that runs in a thread of its own, whether or not its caller waits. It is saved
-before it starts, so that a simulator that is started again carries on.
+An accepted request is an operation that runs in a separate thread, whether or not its caller waits. The operation is
+saved before it starts, so that a simulator that is started again carries on.
 """
 
 import logging
@@ -28,7 +28,7 @@ _UNDER_WAY: Final[dict[OperationKind, str]] = {"create": "Creating", "delete": "
 
 @dataclass(frozen=True)
 class Operations:
-    """What happens in one subscription. kinds: the resource types it knows, by their token."""
+    """The operations in one subscription. kinds: the resource types it knows, by their token."""
 
     cloud: Cloud
     kinds: Mapping[str, Kind]
@@ -81,7 +81,7 @@ class Operations:
             fault = request_faults.meet(self.cloud, kind.pulumi_type, request.id, "update")
             record.outputs = kind.render(self.cloud, request)
             record.inputs = dict(request.inputs)
-            # What was never made is made now: a PUT on a failed resource tries again.
+            # A resource that was never made is made now: a PUT on a failed resource tries again.
             again = record.failure and not record.details.get("provisioned")
             self.cloud.begin(record, "create" if again else "update", fault)
         return record
@@ -132,8 +132,8 @@ class Operations:
         except (httpx2.TransportError, ConnectionError) as error:
             _LOG.exception("the %s of %s", operation.kind, record.id)
             failure = (
-                f"the rehearsal's own API server does not answer ({error or type(error).__name__}). This is no "
-                "error of Azure's: see logs/kube-apiserver.log of the run folder, and run the same command again"
+                f"the rehearsal's own API server does not answer ({error or type(error).__name__}). Azure "
+                "never sends this error: see logs/kube-apiserver.log of the run folder, and run the same command again"
             )
         except Exception as error:
             _LOG.exception("the %s of %s", operation.kind, record.id)

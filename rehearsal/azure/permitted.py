@@ -1,4 +1,4 @@
-"""Whether the roles of a caller permit a request: of every read, too, as of the status of an operation."""
+"""A check that the roles of a caller permit a request: of every read, too, as of the status of an operation."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -19,7 +19,9 @@ PERMISSIONS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
         "notActions": [],
     },
 }
-"""Of built-in roles, in part (Azure, "Azure built-in roles", read 2026-11-22); all others permit to read."""
+"""Permissions of built-in roles, in part (Azure, "Azure built-in roles", read 2026-11-22); all others permit to
+read.
+"""
 READS: Final[Mapping[str, Sequence[str]]] = {"actions": ["*/read"], "notActions": []}
 _VERBS: Final = {"GET": "read", "PUT": "write", "POST": "action"}
 _OF_SUBSCRIPTIONS: Final = "Microsoft.Resources/subscriptions"
@@ -54,7 +56,8 @@ def _permits(role: Mapping[str, Sequence[str]], action: str) -> bool:
 def operation_of(method: str, path: str) -> str:
     """Azure's name of what a request does, such as Microsoft.Compute/locations/operations/read.
 
-    Types and names alternate in a path. What follows the last name is a list that is read, or an action that is taken.
+    Types and names alternate in a path. The part after the last name is a list that is read, or an action that is
+    taken.
     """
     parts: list[Any] = path.strip("/").split("/")
     places = [at for at, part in enumerate(parts) if part.lower() == "providers" and at + 1 < len(parts)]

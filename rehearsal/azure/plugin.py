@@ -1,4 +1,4 @@
-"""How the Pulumi engine finds the simulator: a plugin folder in azure-native's place, and kubelogin on its PATH."""
+"""The engine's path to the simulator: a plugin folder in azure-native's place, and kubelogin on its PATH."""
 
 import os
 import shlex

@@ -1,5 +1,5 @@
 # ruff: noqa: N802 - the methods are named by the protocol
-"""The gRPC resource provider: what the Pulumi engine asks of azure-native, answered from the simulated subscription."""
+"""The gRPC resource provider: the Pulumi engine's calls to azure-native, answered from the simulated subscription."""
 
 import json
 import logging
@@ -33,9 +33,9 @@ _INTERRUPTIONS: Final = (OperationFailedError, Cancelled, Stopped)
 _STILL_GOING: Final = "the engine stopped waiting; Azure has accepted the request and carries on"
 _AKS: Final = ("azure-native:containerservice:", "rehearsal:")
 _TRIED_AGAIN: Final = ("TooManyRequests", "AnotherOperationInProgress")
-"""Answers after which azure-native asks again by itself (provider/pkg/azure/client_azcore.go, ShouldRetry)."""
+"""Answers after which azure-native tries again by itself (provider/pkg/azure/client_azcore.go, ShouldRetry)."""
 _PAUSES: Final = (20.0, 60.0, 120.0)
-"""Simulated seconds before azure-native asks again: RetryDelay and MaxRetryDelay there; azcore retries 3 times."""
+"""Simulated seconds before azure-native tries again: RetryDelay and MaxRetryDelay there; azcore retries 3 times."""
 
 
 class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
@@ -45,7 +45,7 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
         self._operations = operations
         self._cloud = operations.cloud
         self._locations: dict[str, str] = {}
-        """Configured location by connection: every provider instance of a program has a connection of its own."""
+        """Configured location by connection: every provider instance of a program has a separate connection."""
 
     def Handshake(self, request: Any, context: grpc.ServicerContext) -> Any:
         """Greet an engine that started this process itself."""
@@ -60,7 +60,7 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
         return plugin_pb2.PluginInfo(version=VERSION)
 
     def GetSchema(self, request: Any, context: grpc.ServicerContext) -> Any:
-        """Give a schema without resources: the engine asks for it only to name the provider."""
+        """Give a schema without resources: the engine requests it only to name the provider."""
         schema = {"name": "azure-native", "version": VERSION, "resources": {}, "functions": {}}
         return provider_pb2.GetSchemaResponse(schema=json.dumps(schema))
 
@@ -73,15 +73,15 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
         return provider_pb2.DiffResponse(changes=provider_pb2.DiffResponse.DIFF_NONE)
 
     def Configure(self, request: Any, context: grpc.ServicerContext) -> Any:
-        """Keep the region that a connection's resources have where they name none."""
+        """Keep the region of a connection's resources that name none."""
         location = from_struct(request.args).get("location") or request.variables.get("azure-native:config:location")
         if isinstance(location, str):
             self._locations[context.peer()] = location
         return provider_pb2.ConfigureResponse(acceptSecrets=False, supportsPreview=True)
 
     def Cancel(self, request: Any, context: grpc.ServicerContext) -> Any:
-        """End the waits of a connection; what Azure has begun goes on."""
-        _LOG.info("the engine cancels: it waits no longer, what Azure has begun goes on")
+        """End the waits of a connection; Azure's operations continue."""
+        _LOG.info("the engine cancels: it waits no longer, and Azure continues")
         self._cloud.clock.cancel(context.peer())
         return empty_pb2.Empty()
 
@@ -143,7 +143,7 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
         return provider_pb2.UpdateResponse(properties=self._outputs(record))
 
     def Read(self, request: Any, context: grpc.ServicerContext) -> Any:
-        """GET a resource; an empty answer where there is none."""
+        """GET a resource; an empty answer if there is none."""
         kind = self._kind(request.urn, context)
         record = self._call(context, lambda: find(self._cloud, kind, request.id), kind.pulumi_type)
         if record is None:
@@ -152,7 +152,7 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
         return provider_pb2.ReadResponse(id=record.id, properties=self._outputs(record), inputs=inputs)
 
     def Delete(self, request: Any, context: grpc.ServicerContext) -> Any:
-        """DELETE a resource; one that has gone is no error, as in Azure."""
+        """DELETE a resource; one that has gone is not an error, as in Azure."""
         kind = self._kind(request.urn, context)
         record = self._cloud.store.get(request.id)
         if record is not None:
@@ -219,7 +219,7 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
             self._refuse(context, error, token)
 
     def _tried(self, call: Callable[[], Result]) -> Result:
-        """A request, made again where azure-native does so."""
+        """A request, made again if azure-native does so."""
         for pause in _PAUSES:
             try:
                 return call()

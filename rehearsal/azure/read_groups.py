@@ -1,4 +1,4 @@
-"""What Azure Resource Manager answers to a GET of resource groups, and of what is in one."""
+"""Azure Resource Manager's answers to a GET of resource groups, and of the resources in one."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -15,7 +15,7 @@ Body = Mapping[str, Any]
 
 
 def groups(cloud: Cloud, _own: str, _filter: str) -> Body:
-    """Those that were made, and beside each cluster the one in which AKS keeps its machines."""
+    """The groups that were made, and for each cluster the one in which AKS keeps its machines."""
     made = [{"name": last_part(record.id), **_placed(record)} for record in cloud.store.all(_GROUP)]
     of_aks = [
         {"name": record.outputs["nodeResourceGroup"], **_placed(record), "managedBy": record.id}
@@ -25,7 +25,7 @@ def groups(cloud: Cloud, _own: str, _filter: str) -> Body:
 
 
 def group(cloud: Cloud, own: str, filter_: str, name: str) -> Body:
-    """One of them. Raises AzureError where it is not there."""
+    """One of them. Raises AzureError if it is not there."""
     for found in groups(cloud, own, filter_)["value"]:
         if found["name"].casefold() == name.casefold():
             return dict(found)
@@ -37,7 +37,7 @@ def _placed(record: Record) -> Body:
 
 
 def in_group(cloud: Cloud, own: str, _filter: str, group: str) -> Body:
-    """What stands by itself in a group: subnets, pools and role assignments are parts of others."""
+    """The independent resources in a group: subnets, pools and role assignments are parts of others."""
     under = f"{own}/resourceGroups/{group}"
     ids = [
         record.id for record in cloud.store.all(under=under) if record.pulumi_type not in (_SUBNET, _POOL, _ASSIGNMENT)

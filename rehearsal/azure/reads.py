@@ -1,7 +1,7 @@
-"""What Azure Resource Manager answers to a GET: what `aks-infiniband preflight`, `upgrade` and `teardown` read.
+"""Azure Resource Manager's answers to a GET: those that `aks-infiniband preflight`, `upgrade` and `teardown` read.
 
-Bodies have the fields that Azure was recorded to answer (tests/unit/field_recordings/arm-bodies.yaml) and that somebody
-reads; Kubernetes versions and the subscription itself follow Azure's REST reference.
+Bodies have the fields that Azure was recorded to answer (tests/unit/field_recordings/arm-bodies.yaml) and that a
+program reads; Kubernetes versions and the subscription itself follow Azure's REST reference.
 """
 
 import re
@@ -79,7 +79,7 @@ def _role_id(own: str, name: str) -> str:
 
 
 def _own_roles(cloud: Cloud, own: str, _filter: str) -> Body:
-    """Those of whoever is logged in."""
+    """The roles of the user who is logged in."""
     return {
         "value": [
             {

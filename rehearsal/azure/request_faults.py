@@ -46,7 +46,7 @@ _REFUSED_AT_ONCE: Final = {
         "it does not have permission to perform action 'Microsoft.Network/virtualNetworks/subnets/join/action' on the "
         "linked scope(s) '/subscriptions/…/virtualNetworks/…/subnets/…' or the linked scope(s) are invalid.",
     ),
-    # hashicorp/terraform-provider-azurerm issue 4799: whoever runs this may not register resource providers.
+    # hashicorp/terraform-provider-azurerm issue 4799: the user who runs this may not register resource providers.
     "AuthorizationFailed": (
         HTTPStatus.FORBIDDEN,
         "The client '33333333-4444-4555-8666-777777777777' with object id '33333333-4444-4555-8666-777777777777' does "
@@ -83,7 +83,9 @@ _REFUSED_AT_ONCE: Final = {
 
 _LATER_SECONDS: Final = 0.1
 _LATER_LOOKS: Final = 600
-"""How often, and how many real seconds apart, an operation looks for the request that is to come beside it."""
+"""The number of looks of an operation, and the real seconds between them, for the request that is to come at the same
+time.
+"""
 _ACCEPTED: Final = (*NO_ROOM, "VMExtensionProvisioningError", "ApiServerUnreachable", "Hang")
 """The errors that show only after Azure has accepted the request."""
 
@@ -169,14 +171,14 @@ def quota_exceeded(family: str, region: str, *, limit: int, used: int, required:
 
 
 def fail_early(cloud: Cloud, record: Record, operation: Operation) -> None:
-    """Fail an operation before it changes anything, where a fault asks for that. Raises AzureError."""
+    """Fail an operation before it changes anything, if a fault requires that. Raises AzureError."""
     if operation.fault in NO_ROOM and not operation.late:
         cloud.clock.pause_until(operation.started + cloud.clock.latencies.seconds("poolUpdate"))
         raise no_room(record, operation.fault)
 
 
 def await_company(cloud: Cloud, record: Record, operation: Operation) -> None:
-    """Let an operation last until the later request that a fault asks for has come: a busy computer sends it late."""
+    """Let an operation last until the later request that a fault requires has come: a busy computer sends it late."""
     for index, fault in enumerate(cloud.faults()):
         if fault.side_by_side and _concerns(fault, record.pulumi_type, record.id, operation.kind):
             for _ in range(_LATER_LOOKS):
@@ -186,7 +188,7 @@ def await_company(cloud: Cloud, record: Record, operation: Operation) -> None:
 
 
 def fail_late(record: Record, operation: Operation) -> None:
-    """Fail an operation at its end, where a fault or a later request asks for that. Raises AzureError."""
+    """Fail an operation at its end, if a fault or a later request requires that. Raises AzureError."""
     if operation.fault in NO_ROOM:
         raise no_room(record, operation.fault)
     if operation.fault == "ApiServerUnreachable":

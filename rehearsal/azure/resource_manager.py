@@ -1,4 +1,5 @@
-"""Azure Resource Manager's own addresses: over HTTP for what a program asks past azure-native, and over TLS for people.
+"""Azure Resource Manager's own addresses: over HTTP for a program's requests past azure-native, and over TLS for
+people.
 
 A program registers a resource provider. `aks-infiniband preflight` and `teardown` read, through Azure's clients, which
 speak TLS only. Both take the token that azure-native gives out, whose audience is the first address, as a token of each
@@ -36,7 +37,7 @@ aks-cluster-accepted); here the answer does, because the rehearsal's clock is fa
 _AKS: Final = "/providers/microsoft.containerservice/managedclusters/"
 """In the path of a request that AKS answers, in small letters."""
 _PROVIDER: Final = "azure-native:resources:Provider"
-"""How faults name it. azure-native has no such type."""
+"""Its name in faults. azure-native does not have such a type."""
 
 
 def serve_resource_manager(cloud: Cloud) -> ThreadingHTTPServer:
@@ -47,7 +48,9 @@ def serve_resource_manager(cloud: Cloud) -> ThreadingHTTPServer:
 
 
 def serve_people(cloud: Cloud, run: RunFolder) -> ThreadingHTTPServer:
-    """Serve the same over TLS, and write down where, and the token of whoever is logged in, for a shell in the run."""
+    """Serve the same over TLS, and write down the address, and the token of the user who is logged in, for a shell in
+    the run.
+    """
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(run.pki / "machines.crt", run.pki / "machines.key")
     server = _serve(cloud, context)
@@ -63,7 +66,7 @@ def serve_people(cloud: Cloud, run: RunFolder) -> ThreadingHTTPServer:
 
 def _serve(cloud: Cloud, tls: ssl.SSLContext | None = None) -> ThreadingHTTPServer:
     class Visitor(BaseHTTPRequestHandler):
-        """One connection, in a thread of its own."""
+        """One connection, in a separate thread."""
 
         def do_GET(self) -> None:
             """Answer a read."""
@@ -84,7 +87,7 @@ def _serve(cloud: Cloud, tls: ssl.SSLContext | None = None) -> ThreadingHTTPServ
             return dict(json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or "{}"))
 
         def _say(self, asked: Callable[[], Mapping[str, Any] | Accepted]) -> None:
-            """A JSON body, as Azure does; of what has begun, with where to ask for it."""
+            """A JSON body, as Azure does; for an operation that has begun, with the address of its status."""
             status, body, operation = _answered(self.path, asked)
             text = json.dumps(body).encode() if body else b""
             self.send_response(status)
@@ -112,7 +115,7 @@ def _serve(cloud: Cloud, tls: ssl.SSLContext | None = None) -> ThreadingHTTPServ
 
 
 def _token(audience: str, object_id: str) -> str:
-    """A JSON Web Token as Entra ID makes them, with a random signature, which nobody but its maker can check."""
+    """A JSON Web Token as Entra ID makes them, with a random signature, which only its maker can check."""
     parts = [
         json.dumps(part).encode() for part in ({"typ": "JWT", "alg": "RS256"}, {"aud": audience, "oid": object_id})
     ]
@@ -120,7 +123,7 @@ def _token(audience: str, object_id: str) -> str:
 
 
 class Accepted(NamedTuple):
-    """An answer. operation: the path at which what has begun says how far it is; empty where nothing has."""
+    """An answer. operation: the path of the operation's status; empty if none has begun."""
 
     status: HTTPStatus
     body: Mapping[str, Any]

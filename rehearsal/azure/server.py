@@ -37,7 +37,7 @@ from rehearsal.run.sizes import known_sizes
 _WORKERS: Final = 64
 """Calls that can wait at once: the engine runs 16 operations side by side, and more engines may run."""
 _MESSAGE_BYTES: Final = 400 * 1024 * 1024
-"""What the engine's own plugins accept (sdk/go/common/util/rpcutil)."""
+"""The size that the engine's own plugins accept (sdk/go/common/util/rpcutil)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ class Server:
 
     @property
     def port(self) -> int:
-        """Where the engine finds it, on loopback."""
+        """The port on which the engine finds it, on loopback."""
         return self.door.port
 
     def stop(self) -> None:
@@ -65,7 +65,8 @@ class Server:
 
 
 def serve(run: Path, speed: float, subscription: Path = DEFAULT_FILE, described: Path | None = None) -> Server:
-    """Serve the subscription of a run folder. described: a team's own resource types, beside those of the table.
+    """Serve the subscription of a run folder. described: a team's own resource types, in addition to those of the
+    table.
 
     Raises ValueError for a file or a speed that is wrong.
     """
@@ -97,7 +98,7 @@ def _control_plane(cluster: RunFolder, clock: Clock) -> ClusterApi:
 
 
 def announce(run: Path, port: int) -> None:
-    """Say that the simulator serves, and where."""
+    """Announce that the simulator serves, and on which port."""
     write_atomically(RunFolder.at(run).ready_file("azure"), json.dumps({"port": port}))
 
 

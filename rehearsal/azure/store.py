@@ -1,4 +1,6 @@
-"""What the simulated subscription holds, kept in one file that is written atomically: a killed simulator carries on."""
+"""The content of the simulated subscription, kept in one file that is written atomically: a killed simulator carries
+on.
+"""
 
 import json
 import uuid
@@ -13,10 +15,10 @@ OperationKind = Literal["create", "update", "delete"]
 
 @dataclass(kw_only=True)
 class Operation:
-    """What Azure is doing to a resource.
+    """Azure's operation on a resource.
 
     started: seconds since the epoch; fault: the error it is to end with; late: when all is done that can be done;
-    aborting: somebody has asked to end it; id: by which it is asked for.
+    aborting: a user has requested its end; id: of its status.
     """
 
     kind: OperationKind
@@ -31,8 +33,8 @@ class Operation:
 class Record:
     """One resource.
 
-    pulumi_type: its type for Pulumi; inputs: what was last asked for; outputs: what a read shows; failure: why the last
-    operation failed; details: what Azure knows and does not show (fabrics, instance numbers).
+    pulumi_type: its type for Pulumi; inputs: the last request; outputs: the result of a read; failure: why the last
+    operation failed; details: Azure's knowledge that it does not show (fabrics, instance numbers).
     """
 
     id: str
@@ -61,7 +63,7 @@ class Store:
 
     @property
     def folder(self) -> Path:
-        """Where the subscription is kept."""
+        """The folder of the subscription."""
         return self._file.parent
 
     def get(self, resource: str) -> Record | None:

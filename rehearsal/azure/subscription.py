@@ -1,4 +1,4 @@
-"""What the simulated subscription is and offers: typed, read from `subscription.yaml` or a file of the same shape."""
+"""The simulated subscription and its offers: typed, read from `subscription.yaml` or a file of the same shape."""
 
 from collections.abc import Mapping
 from ipaddress import ip_network
@@ -34,7 +34,7 @@ class _Data(BaseModel):
 class Series(_Data):
     """A family of sizes that share a quota. vcpus: the quota per region; regions: that offer it, all when empty.
 
-    temporary_disk_gib: of every size in it, where an ephemeral OS disk lies; None where it is not known.
+    temporary_disk_gib: of every size in it, for an ephemeral OS disk; None if it is not known.
     """
 
     family: str
@@ -44,7 +44,7 @@ class Series(_Data):
 
 
 class Size(_Data):
-    """A machine size without InfiniBand. gpus: NVIDIA's; temporary_disk_gib: 0 where it has none."""
+    """A machine size without InfiniBand. gpus: NVIDIA's; temporary_disk_gib: 0 without one."""
 
     series: str
     vcpus: int
@@ -55,8 +55,8 @@ class Size(_Data):
 
 
 class Client(_Data):
-    """Who runs the program. roles: names of those that it has on the whole subscription; actions: what a role of your
-    own permits beside them; groups: IDs in Entra ID.
+    """The user who runs the program. roles: names of those that it has on the whole subscription; actions: those that a
+    custom role permits in addition; groups: IDs in Entra ID.
     """
 
     client_id: str
@@ -71,7 +71,7 @@ class _Placed(_Data):
 
 
 class ExistingSubnet(_Placed):
-    """A subnet that somebody else made. nat_gateway, route_table: whether it has one."""
+    """A subnet that others made. nat_gateway, route_table: True if it has one."""
 
     address_prefix: Annotated[str, AfterValidator(_addresses)]
     nat_gateway: bool = False
@@ -79,14 +79,14 @@ class ExistingSubnet(_Placed):
 
 
 class ExistingIdentity(_Placed):
-    """A user-assigned identity that somebody else made."""
+    """A user-assigned identity that others made."""
 
     client_id: str
     principal_id: str
 
 
 class CapacityReservationGroup(_Placed):
-    """Machines that are reserved. machines: of each size; zones: none where the group is regional."""
+    """Machines that are reserved. machines: of each size; zones: none if the group is regional."""
 
     zones: tuple[str, ...] = ()
     machines: dict[str, int]
@@ -153,8 +153,8 @@ class Subscription(_Data):
         return infiniband.get(name) or self.sizes.get(name)
 
     def series_of(self, size: Size | MachineSize) -> Series:
-        """The family of a size; one that is not named here, as of a size that a stack describes, has no limit of its
-        own.
+        """The family of a size; one that is not named here, as of a size that a stack describes, does not have a
+        separate limit.
         """
         unknown = Series(family=f"standard{size.series}Family", vcpus=self.regional_vcpus)
         return self.series.get(size.series, unknown)
@@ -172,7 +172,7 @@ Named = TypeVar("Named")
 
 
 def by_id(known: Mapping[str, Named], resource: str) -> Named | None:
-    """What a resource ID names; IDs are compared without case."""
+    """The object of a resource ID; IDs are compared without case."""
     return next((value for key, value in known.items() if key.casefold() == resource.casefold()), None)
 
 
@@ -194,4 +194,4 @@ def load(path: Path = DEFAULT_FILE) -> Subscription:
     except ValidationError as error:
         mistakes = "\n".join(f"  - {place(where) or 'the file'} {reason}" for where, reason in told(error))
         reason = first_lines(f"\n{mistakes}" if "\n" in mistakes else mistakes.removeprefix("  -"))
-        raise SubscriptionFileError(f"{path}: is no subscription like {DEFAULT_FILE.name}:{reason}") from error
+        raise SubscriptionFileError(f"{path}: is not a subscription like {DEFAULT_FILE.name}:{reason}") from error

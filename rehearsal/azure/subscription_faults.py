@@ -54,12 +54,11 @@ _OF_MACHINES: Final = ("Hang", *NO_ROOM, "TooManyRequests", "AnotherOperationInP
 class Fault(BaseModel):
     """A request that Azure refuses, or accepts and does not carry out, although nothing is wrong with it.
 
-    code: the error; type: the resource's type without its namespace; name: which resources, with * and ?; operations:
-    which requests; first: how many it meets, 0 for all; side_by_side: only a request that comes while another one on a
-    resource of the type and in the same cluster is under way, and that one lasts until then, a minute at most;
-    late: AllocationFailed and its kin only when the other machines have joined, instead of after a minute.
-    A machine of a pool is a VirtualMachine by its node's name, and is met by its restart or redeploy; Hang is accepted
-    and never ends.
+    code: the error; type: the resource's type without its namespace; name: of resources, with * and ?; operations: the
+    requests; first: how many it meets, 0 for all; side_by_side: only a request that comes while another one on a
+    resource of the type and in the same cluster is under way, and that one lasts until then, a minute at most; late:
+    AllocationFailed and its kin only when the other machines have joined, instead of after a minute. A machine of a
+    pool is a VirtualMachine by its node's name, and is met by its restart or redeploy; Hang is accepted and never ends.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel)

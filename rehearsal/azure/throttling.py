@@ -1,4 +1,4 @@
-"""How many requests Azure takes for one resource, by the token buckets of AKS's resource provider.
+"""The number of requests that Azure takes for one resource, by the token buckets of AKS's resource provider.
 
 Source: MicrosoftDocs/azure-aks-docs fb060ab (2026-08-21), quotas-skus-regions.md, throttling limits: PUT of an agent
 pool or of a managed cluster, 20 at once and one more a minute, each counted for its own resource; 429 with the code
@@ -18,7 +18,7 @@ _REFILL_SECONDS: Final = 60.0
 
 
 def take(cloud: Cloud, resource: str) -> None:
-    """Take one request of a resource's bucket. Raises AzureError where it is empty."""
+    """Take one request of a resource's bucket. Raises AzureError if it is empty."""
     speed, now = cloud.clock.latencies.speed, time.monotonic()
     left, since = cloud.buckets.get(resource.casefold(), (float(_SIZE), now))
     left = min(_SIZE, left + (now - since) * speed / _REFILL_SECONDS)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from google.protobuf import json_format, struct_pb2
 
 _UNKNOWN_WIRE: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-"""How Pulumi's engine writes an unknown value (sdk/go/common/resource/plugin, UnknownStringValue)."""
+"""The Pulumi engine's form of an unknown value (sdk/go/common/resource/plugin, UnknownStringValue)."""
 _SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
 """The key that marks a value as special (resource.SigKey): a secret, an asset, an output."""
 
@@ -31,7 +31,7 @@ UNKNOWN: Final = Unknown()
 
 
 def has_unknown(value: object) -> bool:
-    """Whether a value is unknown, or holds something unknown."""
+    """True if a value is unknown, or holds something unknown."""
     if isinstance(value, Mapping):
         return any(has_unknown(item) for item in value.values())
     if isinstance(value, list):

@@ -1,1 +1,1 @@
-"""The command `rehearsal`, and a shell in a rehearsal that was kept. What it does is elsewhere."""
+"""The command `rehearsal`, and a shell in a rehearsal that was kept. Its work is elsewhere."""

@@ -71,20 +71,20 @@ _TOLD: Final = (
 )
 """Errors whose text says all that a person needs."""
 WRONG_INPUT: Final = 2
-"""The exit code for flags and files that nobody can use, and for an error that nobody foresaw."""
+"""The exit code for flags and files that are unusable, and for an unforeseen error."""
 EXIT_STOPPED: Final = 130
-"""What shells report for a program that Ctrl-C ended."""
+"""The exit code that shells report for a program that Ctrl-C ended."""
 
 
 class StoppedBySignalError(Exception):
-    """A signal asked the rehearsal to stop."""
+    """A signal to stop reached the rehearsal."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; the process's exit code."""
     for number in _SIGNALS:
         signal.signal(number, _stop)
-    console = Screen(soft_wrap=True, emoji=False)  # a type such as azure-native:x:Y is no picture
+    console = Screen(soft_wrap=True, emoji=False)  # a type such as azure-native:x:Y is not a picture
     chosen = parser().parse_args(arguments)
     command: Callable[[argparse.Namespace, Console], int] = {
         "up": _up, "down": stop_rehearsals, "pulumi": _pulumi, "tools": _tools,
@@ -103,7 +103,7 @@ def main(arguments: list[str] | None = None) -> int:
     except StoppedBySignalError as stopped:
         console.print(f"Stopped by {stopped}; nothing of this rehearsal is left running.", style="yellow")
         return EXIT_STOPPED
-    except Exception as error:  # nobody gets a traceback, whatever it is
+    except Exception as error:  # a user never gets a traceback, whatever it is
         console.print(f"rehearsal: {unforeseen(error)}", style="red", markup=False, highlight=False)
         return WRONG_INPUT
 
@@ -160,7 +160,7 @@ def _up_alone(chosen: argparse.Namespace, rehearsal: Rehearsal, progress: Progre
 
 
 def _keeping(chosen: argparse.Namespace, *flags: str) -> str:
-    """The command that rehearses the same and leaves the cluster up. flags: those that it has beside."""
+    """The command that rehearses the same and leaves the cluster up. flags: additional ones."""
     files = {name: getattr(chosen, name) for name in ("charts", "subscription", "faults")}
     options = {"speed": f"{chosen.speed:g}", "operators": chosen.operators, "clusters": str(chosen.clusters)}
     options |= {"tools": chosen.tools}
@@ -179,7 +179,7 @@ def _bring_up(chosen: argparse.Namespace, rehearsal: Rehearsal, progress: Progre
     run.result.unlink(missing_ok=True)  # of an earlier command on a data centre that was kept
 
     def plan(event: Event) -> None:
-        progress.show(event)  # first: where a part ended because the machine slept, that has been said
+        progress.show(event)  # first: if a part ended because the machine slept, that has been said
         check()
         if make is not None and was_interrupted(make):
             raise StoppedBySignalError("SIGINT of make")
@@ -230,7 +230,7 @@ def stop_rehearsals(chosen: argparse.Namespace, console: Console) -> int:
 
 
 def _of_all(run: RunFolder, read: Callable[[Path], Mapping[str, Any]]) -> dict[str, Any]:
-    """What the clusters of a run hold, together. read: takes a kubeconfig."""
+    """The objects of the clusters of a run, together. read: takes a kubeconfig."""
     return {name: value for cluster in run.clusters() for name, value in read(cluster.kubeconfig).items()}
 
 

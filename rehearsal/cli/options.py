@@ -1,4 +1,4 @@
-"""What the command `rehearsal` can be told."""
+"""The options of the command `rehearsal`."""
 
 import argparse
 from pathlib import Path
@@ -26,19 +26,19 @@ def parser() -> argparse.ArgumentParser:
     tools = "RDMA tools of pods; real: in a virtual machine, for two machines (docs/real-tools.md)"
     up.add_argument("--tools", choices=("simulated", "real"), default="simulated", help=tools)
     up.add_argument("--clusters", type=arguments_of.clusters, default=1, help="managed clusters at a time, 1 to 8")
-    up.add_argument("--refresh", action="store_true", help="ask the cluster first what has become of the resources")
+    up.add_argument("--refresh", action="store_true", help="read the resources from the cluster first")
     up.add_argument("-v", "--verbose", action="store_true", help="list the checks that passed too")
     ended = commands.add_parser("down", help="stop what a rehearsal left running")
     ended.add_argument("stack", type=arguments_of.stack, help="a stack's name, or all")
     engine = commands.add_parser("pulumi", help="run pulumi on a rehearsal that was kept")
     engine.add_argument("--charts", type=Path, default=STAND_IN_CHARTS, help="as they were given to up")
-    engine.add_argument("--run", type=Path, help="the run folder, where it is not the stack's own")
+    engine.add_argument("--run", type=Path, help="the run folder, if it is not the stack's own")
     engine.add_argument("stack", type=arguments_of.stack)
-    engine.add_argument("words", nargs=argparse.REMAINDER, metavar="...", help="what pulumi is told")
+    engine.add_argument("words", nargs=argparse.REMAINDER, metavar="...", help="arguments for pulumi")
     commands.add_parser("tools", help="build the engine, its providers and the control plane, once a machine")
     return parser
 
 
 def nearest_project(folder: Path) -> Path:
-    """The folder itself, or the nearest above it, that has a Pulumi.yaml; the folder itself where none has."""
+    """The folder itself, or the nearest above it, that has a Pulumi.yaml; the folder itself if none has."""
     return next((path for path in (folder, *folder.parents) if (path / "Pulumi.yaml").is_file()), folder)

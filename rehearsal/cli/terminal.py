@@ -16,7 +16,7 @@ from rehearsal.session import Rehearsal
 from rehearsal.tools.paths import PROJECT
 
 AZURE_VARIABLE: Final = "AKS_INFINIBAND_AZURE"
-"""Names a file that says where the simulated Azure is, and who is logged in there; `aks-infiniband` reads it."""
+"""Names a file with the address of the simulated Azure, and its user; `aks-infiniband` reads it."""
 _READ_STACK_FILE: Final = frozenset({"config", "destroy", "import", "preview", "refresh", "up", "update"})
 """Commands of pulumi that read the stack file, and so have --config-file: they work on the rehearsal's copy."""
 _ONLY_READ: Final = frozenset({"config", "preview"})
@@ -52,7 +52,7 @@ def write_activation(rehearsal: Rehearsal) -> Path:
 def pulumi(rehearsal: Rehearsal, words: Sequence[str]) -> int:
     """Run a command of pulumi on the rehearsal's stack, in the project's folder; its exit code.
 
-    Raises ControlPlaneError where no rehearsal of the stack is up, and what `the_only_command` and `engine` raise.
+    Raises ControlPlaneError if no rehearsal of the stack is up, and the errors of `the_only_command` and `engine`.
     """
     if not rehearsal.is_up:
         raise ControlPlaneError(

@@ -15,7 +15,9 @@ LOOK_EVERY_S = 1.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Starts the parts and stays until Ctrl-C, or leaves them running with --keep. It also ends what a run has left."""
+    """Starts the parts and stays until Ctrl-C, or leaves them running with --keep. Leftovers of a run are
+    ended, too.
+    """
     parser = argparse.ArgumentParser(prog="python -m rehearsal.control_plane", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     up_parser = commands.add_parser("up", help="start the parts")

@@ -27,7 +27,7 @@ from rehearsal.tools.paths import PROJECT
 
 START_LIMIT_S = 3 * TIME_LIMIT_S
 KEEP_LIMIT_S = 30.0
-"""Seconds for all parts to start. It is longer than any part may take, because three start one after another."""
+"""Seconds for all parts to start. The limit is longer than any part may take, because three start one after another."""
 STOP_LIMIT_S = 40.0
 """More than the grace periods of all parts together."""
 ROOM_MB = 300
@@ -46,8 +46,8 @@ class ControlPlaneError(Exception):
 class ControlPlane:
     """The running processes of one rehearsal.
 
-    A context manager: at its end the processes end, unless `keep()` was called. They also end when the process that
-    holds this object ends or is killed.
+    A context manager: at its end the processes end, unless `keep()` was called. The processes also end when the process
+    that holds this object ends or is killed.
     """
 
     def __init__(self, run: RunFolder, supervisor: subprocess.Popen[bytes]) -> None:
@@ -70,9 +70,9 @@ class ControlPlane:
     ) -> Self:
         """Empties the run folder, starts the parts and waits until all are ready.
 
-        `speed` is in simulated seconds per real second. `environment` is what the parts see beside this process's own.
-        `on_part_ready` is told each part and the seconds it took.
-        Raises ControlPlaneError when the folder is in use or a part fails, and UnknownPartError for unknown parts.
+        `speed` is in simulated seconds per real second. `environment` has the variables of the parts in addition to
+        this process's own. `on_part_ready` gets each part and the seconds it took. Raises ControlPlaneError when the
+        folder is in use or a part fails, and UnknownPartError for unknown parts.
         """
         run = RunFolder.at(folder)
         names = select(parts)
@@ -112,7 +112,9 @@ class ControlPlane:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """What every other process of this rehearsal must carry in its environment, so that it ends with it."""
+        """Variables that every other process of this rehearsal must carry in its environment, so that it ends
+        with it.
+        """
         return {ENVIRONMENT_VARIABLE: str(self.run.root)}
 
     def check(self) -> None:
@@ -200,17 +202,17 @@ class ControlPlane:
 
 
 def how_the_supervisor_ended(status: int, log: Path) -> str:
-    """What to tell of a supervisor that ended by itself. status: as subprocess has it, negative for a signal."""
+    """The words on a supervisor that ended by itself. status: as subprocess has it, negative for a signal."""
     what = "the process that watches over this rehearsal"
     if status == -signal.SIGKILL:
-        return f"{what} was killed (SIGKILL), by somebody or because this computer had no memory left: start again"
+        return f"{what} was killed (SIGKILL), by a person or because the memory of this computer was full: start again"
     how = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with exit status {status}"
     words = log.exists() and log.stat().st_size > 0
     return f"{what} {how}" + (f"; its last words are in {log}" if words else ": start again")
 
 
 def free_mb(folder: Path) -> int:
-    """Megabytes that are left where a folder is, or would be."""
+    """Megabytes that are left at the place of a folder that exists, or would."""
     there = next(place for place in (folder, *folder.parents) if place.exists())
     return shutil.disk_usage(there).free >> 20
 

@@ -1,4 +1,6 @@
-"""Which credentials a run has, and where they lie in its folder. They are made anew each time and used nowhere else."""
+"""The credentials of a run, and their files in its folder. The credentials are made again each time and used in no
+other place.
+"""
 
 from __future__ import annotations
 
@@ -114,7 +116,7 @@ def _write_private(path: Path, content: bytes | trustme.Blob) -> None:
 
 
 def _kubeconfig(server: str, user: str, authority: trustme.CA, credential: trustme.LeafCert) -> bytes:
-    """A kubeconfig that holds all it needs: no file beside it, no login, no insecure skip."""
+    """A kubeconfig that holds all it needs: no further file, no login, no insecure skip."""
     (certificate,) = credential.cert_chain_pems
     cluster = {"server": server, "certificate-authority-data": _base64(authority.cert_pem)}
     key = {"client-certificate-data": _base64(certificate), "client-key-data": _base64(credential.private_key_pem)}

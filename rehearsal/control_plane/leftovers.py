@@ -36,7 +36,7 @@ class BusyError(Exception):
 def the_only_command(run: RunFolder) -> Iterator[None]:
     """Holds a run folder for one command, to its end, however it ends, and ends what a killed one has left.
 
-    Raises BusyError while another command holds it, RunFolderError for a folder that is somebody's own.
+    Raises BusyError while another command holds it, RunFolderError for a folder that belongs to a user.
     """
     run.claim()
     with run.command.open("a+", encoding="utf-8") as holder:
@@ -55,13 +55,13 @@ def _who_holds(run: RunFolder, holder: TextIO) -> str:
     holder.seek(0)
     stack, who = run.root.name, holder.read() or "it has just begun"
     return (
-        f"another command works on stack {stack} ({who}): wait for its end, or stop it with Ctrl-C where it runs; "
+        f"another command works on stack {stack} ({who}): wait for its end, or stop it with Ctrl-C in its terminal; "
         f"this takes its cluster away: {stop(run.root)}"
     )
 
 
 def end_leftovers(run: RunFolder) -> None:
-    """Ends engines that nobody waits for, and waits for the end of a data centre that is not kept, or is ending."""
+    """Ends engines without a waiting command, and waits for the end of a data centre that is not kept, or is ending."""
     for chosen in (_is_engine, lambda _: True):
         found = [process for process in _beside_the_data_centre(run) if chosen(process)]
         for process in found:
@@ -82,9 +82,10 @@ def end_leftovers(run: RunFolder) -> None:
 
 
 def _refuses(run: RunFolder) -> bool:
-    """Whether a data centre that says it is ready has an API server that listens no more.
+    """True if a data centre that says it is ready has an API server that listens no more.
 
-    One that was told to end gives its watchers a minute and more, in which the supervisor sees a process that runs.
+    An API server that gets the signal to end gives its watchers a minute and more, in which the supervisor sees a
+    process that runs.
     """
     content = run.read_run_json()
     port = (content.get("ports") or {}).get("kube-apiserver")
@@ -115,7 +116,7 @@ def _is_engine(process: psutil.Process) -> bool:
 
 
 def is_supervised(run: RunFolder) -> bool:
-    """Whether a supervisor holds its lock."""
+    """True if a supervisor holds its lock."""
     if not run.lock.exists():
         return False
     with run.lock.open("rb") as lock:

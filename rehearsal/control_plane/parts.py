@@ -21,8 +21,9 @@ PORTS = ("etcd", "etcd-peer", "kube-apiserver", "kube-controller-manager", "kube
 TIME_LIMIT_S = 180.0
 """The parts are ready after one to three seconds; a machine that is busy with other work gets its time."""
 NODE_GRACE_PERIOD = "5m"
-"""How long a node may be silent before it is treated as lost. kwok renews each lease within 40 s, but on two busy cores
-it may be late, and a lost node would evict the very pods that a rehearsal waits for."""
+"""Time for which a node may be silent before it is treated as lost. kwok renews each lease within 40 s, but on two busy
+cores it may be late, and a lost node would evict the very pods that a rehearsal waits for.
+"""
 
 
 class UnknownPartError(Exception):
@@ -53,7 +54,7 @@ class WritesFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Runs:
-    """A part that nobody calls: it is ready when its process runs. If it fails later, that ends the rehearsal all the
+    """A part without an address: it is ready when its process runs. If it fails later, that ends the rehearsal all the
     same.
     """
 
@@ -139,7 +140,7 @@ def _api_server(run: RunFolder, ports: Mapping[str, int]) -> Part:
         argv=(
             str(tool("kube-apiserver")),
             f"--bind-address={LOOPBACK}",
-            # else it looks for the default route's interface, and ends where there is none
+            # else it looks for the default route's interface, and ends if there is none
             f"--advertise-address={LOOPBACK}",
             f"--secure-port={ports['kube-apiserver']}",
             "--permit-port-sharing",
@@ -162,10 +163,10 @@ def _api_server(run: RunFolder, ports: Mapping[str, int]) -> Part:
             f"--service-account-key-file={pki / 'service-account.pub'}",
             f"--service-account-signing-key-file={pki / 'service-account.key'}",
             f"--service-cluster-ip-range={SERVICE_RANGE}",
-            # a loopback address may not be published as an endpoint, and nobody looks for the API server that way
+            # a loopback address may not be published as an endpoint, and no program looks for the API server that way
             "--endpoint-reconciler-type=none",
             "--allow-privileged=true",  # driver and device plugin pods are privileged
-            "--enable-priority-and-fairness=false",  # nobody competes for the cluster of one rehearsal
+            "--enable-priority-and-fairness=false",  # a second instance does not compete for the cluster
             "--profiling=false",
         ),
         ready=ServesHttps(port=ports["kube-apiserver"], path="/readyz", authority=pki / "ca.crt", client=pki / "admin"),
@@ -200,7 +201,7 @@ def _scheduler(run: RunFolder, ports: Mapping[str, int]) -> Part:
 
 
 def _component(run: RunFolder, name: str, ports: Mapping[str, int]) -> tuple[str, ...]:
-    """What the controller manager and the scheduler have in common."""
+    """The common arguments of the controller manager and the scheduler."""
     kubeconfig = run.part_kubeconfig(name)
     return (
         str(tool(name)),
@@ -226,7 +227,7 @@ def _kwok(run: RunFolder, _ports: Mapping[str, int]) -> Part:
             f"--kubeconfig={run.part_kubeconfig('kwok')}",
             "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
             "--node-lease-duration-seconds=40",
-            # without an address to serve on: it gives its metrics and profiles to everybody who asks
+            # without an address to serve on: it gives its metrics and profiles to every client
         ),
         after=("kube-apiserver",),
         ready=Runs(),

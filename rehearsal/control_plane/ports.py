@@ -9,11 +9,11 @@ from contextlib import ExitStack, contextmanager
 
 @contextmanager
 def held_ports(names: Iterable[str]) -> Iterator[Mapping[str, int]]:
-    """One free loopback port per name, all different, which nobody else gets while the context lasts.
+    """One free loopback port per name, all different, which no other program gets while the context lasts.
 
     A part listens long after its port was chosen, when others are ready. Until then another program on a busy machine
     would get the port; so it stays bound here, without a listener. The parts share it (SO_REUSEPORT), which the kernel
-    allows to programs of the same user that all ask for it.
+    allows to programs of the same user that all set this option.
     """
     with ExitStack() as held:
         ports: dict[str, int] = {}

@@ -20,7 +20,7 @@ from rehearsal.run.folder import ENVIRONMENT_VARIABLE, RunFolder
 from rehearsal.tools.paths import PROJECT
 
 LAST_LINES = 15
-"""How much of a part's log an error shows."""
+"""The lines of a part's log that an error shows."""
 
 FEWER_COLLECTIONS = {"GOGC": "400"}
 """For programs in Go: they collect garbage when their memory has grown to four times what they use, not to twice. So
@@ -38,7 +38,8 @@ def _prctl(option: int, value: int) -> None:
 
 
 def dies_with_parent() -> Callable[[], None]:
-    """What a child must call between fork and exec so that the kernel kills it when its parent dies, however that dies.
+    """A function for a child between fork and exec, so that the kernel kills it when its parent dies, however that
+    dies.
 
     The kernel watches the parent's thread, not its process: start such children from the main thread.
     """
@@ -46,7 +47,7 @@ def dies_with_parent() -> Callable[[], None]:
 
     def in_child() -> None:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it died before the kernel was asked to watch it
+        if os.getppid() != parent:  # it died before the kernel was set to watch it
             os._exit(1)
 
     return in_child
@@ -68,7 +69,7 @@ def processes_of_run(folder: Path) -> list[psutil.Process]:
                 continue
             if process.environ().get(ENVIRONMENT_VARIABLE) == str(folder):
                 found.append(process)
-        except psutil.Error:  # it has ended meanwhile, or belongs to somebody else
+        except psutil.Error:  # it has ended meanwhile, or belongs to another user
             continue
     return found
 
@@ -93,7 +94,7 @@ def _signal(process: psutil.Process, number: signal.Signals) -> None:
 
 
 class RunningPart:
-    """A part that has been started. Whoever reaps its process says so with `has_ended`."""
+    """A part that has been started. The part that reaps its process says so with `has_ended`."""
 
     def __init__(self, part: Part, process: subprocess.Popen[bytes], log: Path) -> None:
         self.part = part
@@ -140,7 +141,7 @@ class RunningPart:
         return f"ended with exit status {self.exit_status}"
 
     def tail(self) -> str:
-        """The last lines of the log, and where it is, to follow an error's first line."""
+        """The last lines of the log, and its path, to follow an error's first line."""
         with self.log.open(encoding="utf-8", errors="replace") as file:
             lines = deque(file, maxlen=LAST_LINES)
         if not lines:
@@ -148,7 +149,7 @@ class RunningPart:
         return f"\nThe last lines of {self.log}:\n" + "".join(f"  {line.rstrip()}\n" for line in lines).rstrip()
 
     def facts(self) -> dict[str, object]:
-        """What run.json says of it."""
+        """The entry of the part in run.json."""
         return {"pid": self.process.pid, "log": str(self.log), "ready_after_s": self.ready_after_s}
 
     async def end(self) -> None:

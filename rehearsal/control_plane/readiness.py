@@ -1,4 +1,4 @@
-"""Whether a part serves yet."""
+"""A check that a part serves."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ ANSWER_LIMIT_S = 5.0
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether a part is ready, and what was seen, in words."""
+    """True if a part is ready, and the visible state, in words."""
 
     ready: bool
     seen: str
 
 
 async def ask(check: ServesHttps | WritesFile | Runs) -> Answer:
-    """Asks once. A part that does not answer, or not in time, is not ready; nothing is raised."""
+    """Checks once. A part that does not answer, or not in time, is not ready; nothing is raised."""
     if isinstance(check, Runs):
         return Answer(True, "it runs")
     if isinstance(check, WritesFile):

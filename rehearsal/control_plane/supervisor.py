@@ -1,8 +1,8 @@
 """Starts the parts of one rehearsal, watches them, and ends them all: `python -m rehearsal.control_plane.supervisor`.
 
 The command that started it holds the other end of its standard input. When that end closes without the line "keep",
-because the command has ended or was killed, the rehearsal ends. What happens is told on standard
-output, one JSON object per line ("event": part-ready, ready, kept, part-died, failed, refused), and kept in run.json.
+because the command has ended or was killed, the rehearsal ends. Events are reported on standard output, one JSON object
+per line ("event": part-ready, ready, kept, part-died, failed, refused), and kept in run.json.
 """
 
 from __future__ import annotations
@@ -129,7 +129,8 @@ class Supervisor:
         if not died or self._stopping:
             return
         dead = [running for running in self._running.values() if running.exit_status is not None]
-        # When a part dies, those that need it die too, and they may be collected before it. It was started before them.
+        # When a part dies, those that need it die too, and they may be collected before it. The process was started
+        # before them.
         first = min(dead, key=lambda running: self.names.index(running.part.name))
         self._fail("part-died", f"{first.part.name} {first.how_it_ended()} while the rehearsal ran.{first.tail()}")
 
@@ -209,7 +210,7 @@ def _message(error: BaseException) -> str:
 
 
 def _say(**event: object) -> None:
-    """Tells the command that started the rehearsal; it may be gone."""
+    """Sends an event to the command that started the rehearsal; it may be gone."""
     with suppress(OSError):
         os.write(sys.stdout.fileno(), json.dumps(event).encode() + b"\n")
 

@@ -23,7 +23,7 @@ class Step:
     ended: float
     """When the engine's two events were seen, in seconds of a clock that only goes forward (`time.monotonic`)."""
     custom: bool
-    """Whether a provider made it; False for components, which only group others, and for the stack itself."""
+    """True if a provider made it; False for components, which only group others, and for the stack itself."""
     failed: bool = False
 
     @property
@@ -38,12 +38,12 @@ class Step:
 
     @property
     def seconds(self) -> float:
-        """How long the operation took."""
+        """Duration of the operation."""
         return self.ended - self.begun
 
     @property
     def changed(self) -> bool:
-        """Whether the operation changed something in the world."""
+        """True if the operation changed something in the world."""
         return self.operation not in _QUIET_OPERATIONS
 
 
@@ -65,11 +65,11 @@ class Started:
 
 
 Event = Started | Step | Diagnostic | None
-"""What a command reports while it works; None means that nothing new has happened."""
+"""A command's reports while it works; None means that nothing new has happened."""
 
 
 def _is_custom(metadata: dict[str, Any]) -> bool:
-    """Whether a provider makes the resource. The log leaves `custom` out where it is false."""
+    """True if a provider makes the resource. The log leaves `custom` out if it is false."""
     state = metadata.get("new") or metadata.get("old") or {}
     return bool(state.get("custom")) and not metadata["type"].startswith("pulumi:providers:")
 

@@ -18,7 +18,7 @@ class ProjectFileError(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProjectFile:
-    """What a Pulumi.yaml says."""
+    """The content of a Pulumi.yaml."""
 
     path: Path
     name: str

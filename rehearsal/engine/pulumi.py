@@ -28,18 +28,18 @@ _ERROR: Final = re.compile(r"^error: (.*(?:\n[ \t]+.*)*)", re.MULTILINE)
 _STATE_VERSION: Final = 3
 _GRACE_SECONDS: Final = 10.0
 _THRIFT: Final = {
-    # pip.py in that folder tells which packages bring a provider: pip itself takes more than half a second.
+    # pip.py in that folder lists the packages that bring a provider: pip itself takes more than half a second.
     "PYTHONPATH": str(Path(__file__).with_name("python_path")),
     # Go looks for garbage less often: an engine and its providers live for seconds.
     "GOGC": "400",
-    # Nobody goes back to an earlier state of a rehearsal.
+    # An earlier state of a rehearsal is never restored.
     "PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS": "true",
 }
-"""Settings that spare the engine work that a rehearsal has no use for."""
+"""Settings that spare the engine work that is useless in a rehearsal."""
 
 
 class EngineError(Exception):
-    """The engine could not be set up; the text holds what it printed and where its log is."""
+    """The engine could not be set up; the text holds its output and the path of its log."""
 
 
 @dataclass(kw_only=True)
@@ -49,7 +49,7 @@ class Run:
     process: "subprocess.Popen[bytes]"
     event_log: Path
     log: Path
-    """What the engine prints, with that of the commands before."""
+    """The output of the engine, with that of the commands before."""
     log_start: int
     exit_code: int | None = None
     _reader: EventReader = field(default_factory=EventReader)
@@ -61,7 +61,7 @@ class Run:
             while True:
                 ended = self.process.poll() is not None
                 if self.event_log.stat().st_size < log.tell():
-                    log.seek(0)  # the engine begins the log anew between a preview and what follows it
+                    log.seek(0)  # the engine begins the log again between a preview and what follows it
                     rest = ""
                 rest += log.read()
                 *lines, rest = rest.split("\n")
@@ -86,7 +86,7 @@ class Run:
             yield Diagnostic(severity="error", message=message.rstrip())
 
     def stop(self) -> None:
-        """Ask the engine to cancel, then insist."""
+        """Cancel the engine with a signal, then insist."""
         for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
             if self.process.poll() is not None:
                 return
@@ -99,10 +99,9 @@ class Run:
 class Engine:
     """One stack on one backend.
 
-    project: folder of Pulumi.yaml.
-    folder: where the engine keeps all of its own: home, backend, stack file, event logs.
-    bin_folders: where the pinned engine, language host and Python are, first on PATH.
-    environment: what else every engine process must see.
+    project: folder of Pulumi.yaml. folder: for all the engine's own files: home, backend, stack file, event logs.
+    bin_folders: of the pinned engine, language host and Python, first on PATH. environment: further variables of every
+    engine process.
     """
 
     project: Path
@@ -119,12 +118,12 @@ class Engine:
 
     @property
     def state_file(self) -> Path:
-        """Where the backend keeps the stack's state."""
+        """The backend's file with the stack's state."""
         return self.folder / "backend" / ".pulumi" / "stacks" / read_project(self.project).name / f"{self.stack}.json"
 
     @property
     def plugins(self) -> Path:
-        """Where the engine looks for providers."""
+        """The engine's folder of providers."""
         return self.folder / "home" / "plugins"
 
     def environ(self) -> dict[str, str]:
@@ -136,7 +135,7 @@ class Engine:
             **_THRIFT,
             **self.environment,
             "PATH": path,
-            # A container runs as users that no passwd knows, and the engine writes down who asked, and where they live.
+            # A container runs as users that no passwd knows, and the engine writes down the user, and the home folder.
             "USER": inherited.get("USER") or str(os.getuid()),
             "HOME": inherited.get("HOME") or str(self.folder / "home"),
             # The provider writes kubeconfigs there: neither a small /tmp nor its other users are to matter.
@@ -152,10 +151,10 @@ class Engine:
         }
 
     def prepare(self, *, plugins: Path) -> str:
-        """Make the backend and the stack where they are not yet there, and give the stack's salt.
+        """Make the backend and the stack if they are not yet there, and give the stack's salt.
 
-        plugins: folder of the providers that were built, in the layout of the engine's own.
-        The stack is made beside the project, because the engine writes its salt into the stack file it finds.
+        plugins: folder of the providers that were built, in the layout of the engine. The stack is made outside the
+        project, because the engine writes its salt into the stack file it finds.
         """
         (self.folder / "tmp").mkdir(parents=True, exist_ok=True)
         init = self.folder / "init"
@@ -169,7 +168,7 @@ class Engine:
                 link = self.plugins / file.parent.name / file.name
                 if not link.is_symlink():  # another stack has made it
                     link.symlink_to(file)
-            # Where this is no folder, the engine keeps no log of its own, which is a third of its work.
+            # If this is not a folder, the engine does not keep a log, which is a third of its work.
             (self.folder / "home" / "logs").touch()
             passphrase = self.folder / "passphrase"
             if not passphrase.exists():
@@ -206,7 +205,7 @@ class Engine:
         file.unlink()
 
     def refresh(self, urns: Sequence[str]) -> None:
-        """Ask the providers whether some resources are still there, and forget those that are not."""
+        """Have the providers check that some resources are still there, and forget those that are not."""
         targets = [word for urn in urns for word in ("--target", urn)]
         where = ["--stack", self.stack, "--config-file", str(self.stack_file)]
         self.output_of(["refresh", "--yes", "--skip-preview", *where, *targets])
@@ -222,7 +221,7 @@ class Engine:
         with self.log.open("ab", buffering=0) as log:
             log.write(f"$ {' '.join(line)}\n".encode())
             log_start = log.tell()
-            # A session of its own: a Ctrl-C reaches the engine once, from `stop`, and not twice.
+            # A separate session: a Ctrl-C reaches the engine once, from `stop`, and not twice.
             process = subprocess.Popen(
                 line, cwd=self.project, env=self.environ(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 start_new_session=True,
@@ -234,7 +233,7 @@ class Engine:
         return dict(json.loads(self.output_of(["stack", "output", "--json", "--stack", self.stack])))
 
     def output_of(self, arguments: list[str]) -> str:
-        """What a command of the engine prints. Raises EngineError where it fails."""
+        """The output of a command of the engine. Raises EngineError if it fails."""
         done = subprocess.run(
             ["pulumi", *arguments, "--non-interactive"], cwd=self.project, env=self.environ(),
             capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,

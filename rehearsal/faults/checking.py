@@ -36,7 +36,7 @@ def _mistakes(entry: "Any") -> "Iterator[str]":
     name = entry.get("fault")
     fault = FAULTS.get(name) if isinstance(name, str) else None
     if "fault" not in entry:
-        yield f"has no key fault; known faults are {', '.join(FAULTS)}"
+        yield f"does not have the key fault; known faults are {', '.join(FAULTS)}"
     elif fault is None:
         yield f"fault is {name!r}; known faults are {', '.join(FAULTS)}{_meant(name, FAULTS)}"
     keys = fault.keys if fault else tuple(KEYS)

@@ -6,9 +6,9 @@ if TYPE_CHECKING:  # modules that take long to import
     from typing import Final
 
 RELEASES: "Final" = ("4.5", "25.01")
-"""Of perftest, those of which is recorded what they say (tests/field_recordings/tools.yaml)."""
+"""Releases of perftest whose words are recorded (tests/field_recordings/tools.yaml)."""
 CURES: "Final" = ("restart", "redeploy")
-"""What Azure may do to a machine, the lesser first: a redeployment restarts it too."""
+"""Azure's actions on a machine, the lesser first: a redeployment restarts it too."""
 EVENTS: "Final" = ("Freeze", "Reboot", "Redeploy")
 """Scheduled events of Azure that leave the machine to the pool."""
 KEYS: "Final[Mapping[str, str]]" = {
@@ -36,8 +36,8 @@ KEYS: "Final[Mapping[str, str]]" = {
 class MachineFault:
     """One fault.
 
-    does: what it does to the machine; requires: the keys that an entry must have beside `fault`; allows: those that it
-    may have beside them, `node`, `curedBy` and `cured`.
+    does: its effect on the machine; requires: the keys that an entry must have in addition to `fault`; allows: those
+    that it may have in addition to them, `node`, `curedBy` and `cured`.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class MachineFault:
 
 
 _ALL: "Final" = (
-    # Of the hardware: there until somebody changes the file.
+    # Faults of the hardware: there until a person changes the file.
     MachineFault("link-down", "the port is Down and Polling, and IPoIB on it is down", allows=("device",)),
     MachineFault("half-rate", "the link trained with half its lanes", allows=("device",)),
     MachineFault(
@@ -63,17 +63,17 @@ _ALL: "Final" = (
     ),
     MachineFault("missing", "the HCA is not on the PCI bus", allows=("device",)),
     MachineFault("missing-gpu", "the GPU of index `gpu` is not on the PCI bus", requires=("gpu",)),
-    MachineFault("partition", "port and IPoIB are on a partition of their own", allows=("device",)),
-    MachineFault("placement-group", "the machine is in another placement group, which has no path to this one"),
+    MachineFault("partition", "port and IPoIB are on a separate partition", allows=("device",)),
+    MachineFault("placement-group", "the machine is in another placement group, which cannot reach this one"),
     MachineFault("no-metadata", "the machine's instance metadata service does not answer"),
     MachineFault("no-peermem", "nvidia-peermem cannot be loaded"),
-    MachineFault("closed-kernel-modules", "NVIDIA's kernel modules are the closed ones, and have no DMA-BUF"),
+    MachineFault("closed-kernel-modules", "NVIDIA's kernel modules are the closed ones, without DMA-BUF"),
     MachineFault(
         "no-nvlink", "the NVLink fabric of the rack has not taken the machine's GPUs in: its state is In Progress"
     ),
     MachineFault("other-clique", "the machine is in another NVLink domain than the others of its rack"),
     MachineFault("no-imex", "the IMEX daemon on the machine never says READY"),
-    # These rename devices. They break nothing; they show who tells devices apart by their names.
+    # These rename devices. Such faults break nothing; they reveal a program that distinguishes devices by their names.
     MachineFault(
         "ethernet", "the Ethernet device stands at `place` among the HCAs, and not behind them", requires=("place",)
     ),
@@ -141,25 +141,25 @@ _ALL: "Final" = (
     MachineFault("port-in-use", "another program listens on the ports of RDMA servers", allows=("times",)),
     MachineFault("no-libibverbs", "NCCL finds no libibverbs, and falls back to sockets", allows=("times",)),
     MachineFault(
-        "no-provider", "the container's libibverbs has no provider for mlx5, and sees no device", allows=("times",)
+        "no-provider", "the container's libibverbs lacks a provider for mlx5, and sees no device", allows=("times",)
     ),
     MachineFault("no-packages", "containers that start do not reach the packages of their image's distribution"),
-    # Of pods: until somebody changes the file, and then its kubelet gets on with the pod.
+    # Faults of pods: until a person changes the file, and then its kubelet continues with the pod.
     MachineFault("image-pull", "the images of a pod cannot be pulled; `answer` says why", requires=("pod", "answer")),
     MachineFault(
         "crash", "the containers of an operator's pod crash; `message` is their last line", requires=("pod", "message")
     ),
     MachineFault("lost", "the machine stops answering as soon as a Job's container starts on it"),
-    # Of the kubelet, and what AKS's auto-repair does about it: once, when the fault appears in the file.
-    MachineFault("node-not-ready", "the kubelet says nothing while the file has the fault; what runs goes on"),
+    # Faults of the kubelet, and the reaction of AKS's auto-repair: once, when the fault appears in the file.
+    MachineFault("node-not-ready", "the kubelet says nothing while the file has the fault; pods continue to run"),
     MachineFault(
         "node-rebooted",
         "the kubelet says nothing, and AKS's auto-repair reboots the machine: every container starts again, and kernel "
-        "modules that somebody loaded are gone",
+        "modules that a person loaded are gone",
     ),
     MachineFault(
         "node-reimaged",
-        "a reboot did not help, and AKS's auto-repair reimages the machine too: images, and what somebody changed on "
+        "a reboot did not help, and AKS's auto-repair reimages the machine too: images, and what a person changed on "
         "its disk, are gone as well",
     ),
     # Nothing is broken: Azure announces it. Without the entry it is cancelled.

@@ -1,4 +1,4 @@
-"""What can be wrong with a simulated machine, and which faults of a run concern a machine or one of its devices.
+"""The faults of a simulated machine, and those faults of a run that concern a machine or one of its devices.
 
 The faults of a run are a list in `faults/faults.json` of the run folder, read whenever a program of a machine looks.
 `make rehearse FAULTS=file` writes it; a person or a test may also write it by hand while the rehearsal runs.
@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # modules that take long to import
 
 RUN_FOLDER_VARIABLE: "Final" = "AKS_INFINIBAND_REHEARSAL"
 FILE: "Final" = "faults/faults.json"
-"""It is in a folder of its own, because programs of pods may read it, but not the run folder."""
+"""The file is in a separate folder, because programs of pods may read it, but not the run folder."""
 
 
 def read(run_folder: "os.PathLike[str] | str") -> "list[dict[str, Any]]":
@@ -37,7 +37,7 @@ def read(run_folder: "os.PathLike[str] | str") -> "list[dict[str, Any]]":
 
 
 def write(run_folder: "os.PathLike[str] | str", faults: "Sequence[dict[str, Any]]") -> None:
-    """Replace all faults by these, from now on. They are not checked."""
+    """Replace all faults by these, from now on. The faults are not checked."""
     import json  # noqa: PLC0415
 
     path = os.path.join(run_folder, FILE)  # noqa: PTH118
@@ -67,7 +67,7 @@ def cure(run_folder: "os.PathLike[str] | str", node: str, action: str) -> "list[
 def concerning(
     faults: "list[dict[str, Any]]", name: str, node: str, device: "str | None" = None, pod: "str | None" = None
 ) -> "dict[str, Any] | None":
-    """The first fault of a name that concerns a node, and the device or pod where one is given.
+    """The first fault of a name that concerns a node, and the device or pod if one is given.
 
     Raises KeyError for a name that is not in `FAULTS`.
     """

@@ -1,4 +1,4 @@
-"""What registries answer when an image cannot be pulled, in the words of containerd 2 and the kubelet."""
+"""Registries' answers when an image cannot be pulled, in the words of containerd 2 and the kubelet."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # modules that take long to import

@@ -31,7 +31,7 @@ from rehearsal.watch.cluster import Cluster, Document
 log = logging.getLogger(__name__)
 
 Part = Callable[[RunningPod], Coroutine[Any, Any, None]]
-"""What simulates a pod."""
+"""The function that simulates a pod."""
 _WATCHED: Final = (
     *("Node", "Pod", "ConfigMap", "ResourceClaim", "ResourceSlice", "EndpointSlice", "ComputeDomainClique"),
     *("NodeFeatureRule", "NetworkAttachmentDefinition", "IPPool"),
@@ -134,7 +134,7 @@ class Simulation:
             self._tasks.create_task(self._play(pod, part))
 
     def _part(self, document: Document) -> Part | None:
-        """The part that simulates a pod; None for a pod that has no machine yet, or that has ended."""
+        """The part that simulates a pod; None for a pod that is not yet on a machine, or that has ended."""
         node = self.cluster.of("Node").get(("", document["spec"].get("nodeName") or ""))
         machine = None if node is None else self.machines.inventory.machine(node)
         if machine is None or (is_finished(document) and not document["metadata"].get("deletionTimestamp")):

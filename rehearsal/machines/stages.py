@@ -1,4 +1,4 @@
-"""The configuration of kwok 0.8.0: what it does to the simulated nodes, and to pods where no machines process runs.
+"""The configuration of kwok 0.8.0: its actions on the simulated nodes, and on pods if no machines process runs.
 
 kwok keeps conditions, addresses and leases of the nodes. Pods are the machines process's; in a data centre without it
 kwok lets the ordinary ones run, and no pod of behaviours.yaml or of a Job. Stage selectors are jq, templates Go's.
@@ -31,7 +31,7 @@ conditions:
 {{ end }}
 """
 
-# Capacity, allocatable and nodeInfo stay as they are: whoever made the node knows its size.
+# Capacity, allocatable and nodeInfo stay as they are: the maker of the node knows its size.
 _NODE_INITIALISED = (
     _NODE_CONDITIONS
     + """\

@@ -1,4 +1,4 @@
-"""A plan carried out: what an operator asks of the API server."""
+"""A plan carried out: an operator's requests to the API server."""
 
 import logging
 from collections.abc import Awaitable
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 async def carry_out(client: AsyncClient, plan: Plan, *, manager: str) -> bool:
-    """Do what the plan asks; whether all of it succeeded. What fails is logged, and comes up again.
+    """Carry out the plan; True if all of it succeeded. A failure is logged, and comes up again.
 
     manager: the field manager, as which objects are applied.
     """
@@ -56,7 +56,7 @@ def _node_patch(plan: Plan, node: str) -> Document:
 
 
 async def _evict(client: AsyncClient, pod: Document) -> None:
-    """Ask for a pod's eviction; a disruption budget may refuse it for now."""
+    """Request a pod's eviction; a disruption budget may refuse it for now."""
     metadata = pod["metadata"]
     body = PodEviction(metadata=ObjectMeta(name=metadata["name"], namespace=metadata["namespace"]))
     await client.create(body, metadata["name"], namespace=metadata["namespace"])
@@ -109,7 +109,7 @@ async def _replace_annotations(client: AsyncClient, document: Document, annotati
 
 
 def _word(status: Document) -> str:
-    """What a status says in a word: its state, or the reason of its first condition."""
+    """A status in a word: its state, or the reason of its first condition."""
     word = status.get("state") or status.get("status")
     return str(word or status["conditions"][0]["reason"])
 
@@ -123,7 +123,7 @@ async def _set_finalizers(client: AsyncClient, document: Document, finalizers: l
 
 
 async def _set_status(client: AsyncClient, document: Document, status: Document) -> None:
-    """Replace the status; keys that it has no more are taken away."""
+    """Replace the status; keys that it no longer has are taken away."""
     old = dict.fromkeys(document.get("status") or {})
     await client.patch(
         RESOURCES[document["kind"]].Status,

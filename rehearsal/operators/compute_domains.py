@@ -1,7 +1,7 @@
 """NVIDIA's DRA driver for GPUs: what its compute-domain controller makes of ComputeDomains.
 
 As kubernetes-sigs/dra-driver-nvidia-gpu 9593204 (2026-08-07) does it: cmd/compute-domain-controller and templates/.
-Here DaemonSet and templates have no finalizer of their own, and go at once with their ComputeDomain.
+Here DaemonSet and templates lack a finalizer, and go at once with their ComputeDomain.
 """
 
 from typing import Any, Final
@@ -14,7 +14,7 @@ WATCHED: Final = (
     *("ResourceClaimTemplate", "ComputeDomain", "ComputeDomainClique"),
 )
 LABEL: Final = "resource.nvidia.com/computeDomain"
-"""Of nodes and of what belongs to a ComputeDomain: its UID. It is also the name of the finalizer."""
+"""Label of nodes and of the parts of a ComputeDomain: its UID. The finalizer has the same name."""
 _TARGET: Final = "resource.nvidia.com/computeDomainTarget"
 _CONTROLLER: Final = {"dra-driver-nvidia-gpu-component": "controller"}
 _DRIVER: Final = "compute-domain.nvidia.com"
@@ -23,7 +23,7 @@ _TOLERATED: Final = [{"operator": "Exists", "effect": kind} for kind in ("NoSche
 
 
 def reconcile(snapshot: Snapshot, *, now: str) -> Plan:
-    """What the controller would do now; nothing while its own Deployment is not Available."""
+    """The controller's current plan; nothing while its own Deployment is not Available."""
     plan = Plan()
     controllers = [
         d for d in snapshot.of("Deployment") if _CONTROLLER.items() <= d["spec"]["selector"]["matchLabels"].items()
@@ -53,7 +53,7 @@ def _bring_up(plan: Plan, snapshot: Snapshot, domain: Document, namespace: str, 
 
 
 def _nodes(snapshot: Snapshot, uid: str) -> list[Document]:
-    """Those whose daemons have entered a clique, and those without a clique whose daemon pods are there."""
+    """The nodes whose daemons have entered a clique, and those without a clique whose daemon pods are there."""
     entries = [
         {"name": daemon["nodeName"], **{key: daemon[key] for key in ("ipAddress", "cliqueID", "index", "status")}}
         for clique in snapshot.of("ComputeDomainClique", labels={LABEL: uid})

@@ -1,4 +1,5 @@
-"""Which pods have to leave a node before its driver is replaced, and which of them cannot: kubectl's drain filters.
+"""The pods that have to leave a node before its driver is replaced, and those of them that cannot: kubectl's drain
+filters.
 
 k8s.io/kubectl/pkg/drain with IgnoreAllDaemonSets, as NVIDIA's upgrade library calls it (k8s-operator-libs,
 pkg/upgrade/drain_manager.go and pod_manager.go).
@@ -49,7 +50,7 @@ def leaving(
 
 
 def uses_gpus(pod: Document) -> bool:
-    """Whether a pod asks for GPUs or parts of them, and has not ended (gpuPodSpecFilter of the GPU Operator)."""
+    """True if a pod requests GPUs or parts of them, and has not ended (gpuPodSpecFilter of the GPU Operator)."""
     if (pod.get("status") or {}).get("phase") in {"Succeeded", "Failed"}:
         return False
     asked = {

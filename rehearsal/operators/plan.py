@@ -1,4 +1,4 @@
-"""What a reconcile sees and what it wants: plain documents in, plain documents out."""
+"""A reconcile's view and its wishes: plain documents in, plain documents out."""
 
 import hashlib
 import json
@@ -34,7 +34,7 @@ class Snapshot:
         return found[0] if found else None
 
     def holds(self, document: Document) -> bool:
-        """Whether the cluster has the document unchanged since it was sealed."""
+        """True if the cluster has the document unchanged since it was sealed."""
         metadata = document["metadata"]
         here = self.find(document["kind"], metadata["name"], metadata.get("namespace"))
         return here is not None and annotation(here, DIGEST) == annotation(document, DIGEST)
@@ -64,25 +64,25 @@ class Plan:
     """Object of the snapshot, and the status that it should have."""
 
     def label(self, node: Document, labels: Mapping[str, str | None]) -> None:
-        """Ask for labels on a node; what it carries already is left out."""
+        """Request labels on a node; those that it carries already are left out."""
         has = labels_of(node)
         changed = {key: value for key, value in labels.items() if has.get(key) != value}
         if changed:
             self.node_labels.setdefault(node["metadata"]["name"], {}).update(changed)
 
     def annotate(self, node: Document, annotations: Mapping[str, str | None]) -> None:
-        """Ask for annotations on a node; what it carries already is left out."""
+        """Request annotations on a node; those that it carries already are left out."""
         changed = {key: value for key, value in annotations.items() if annotation(node, key) != value}
         if changed:
             self.node_annotations.setdefault(node["metadata"]["name"], {}).update(changed)
 
     def set_status(self, document: Document, status: Document) -> None:
-        """Ask for a status; none is written when the document has it."""
+        """Request a status; none is written when the document has it."""
         if document.get("status") != status:
             self.statuses.append((document, status))
 
     def include(self, documents: Iterable[Document], snapshot: Snapshot) -> None:
-        """Ask for sealed documents; those that the cluster holds are left out."""
+        """Request sealed documents; those that the cluster holds are left out."""
         self.objects.extend(document for document in documents if not snapshot.holds(document))
 
 

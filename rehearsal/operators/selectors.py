@@ -7,7 +7,7 @@ _SET_BASED = re.compile(r"(\S+)\s+(in|notin)\s*\(([^)]*)\)")
 
 
 def selects(selector: str, labels: Mapping[str, str]) -> bool:
-    """Whether labels meet every requirement of a selector; the empty one selects everything."""
+    """True if labels meet every requirement of a selector; the empty one selects everything."""
     return all(_holds(requirement, labels) for requirement in _requirements(selector))
 
 

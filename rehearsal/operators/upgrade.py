@@ -17,7 +17,7 @@ _NOT_UNDER_WAY: Final = frozenset({None, DONE, REQUIRED})
 
 
 def forget(plan: Plan, nodes: Sequence[Document], kind: DriverKind) -> None:
-    """Remove the upgrade labels. Without autoUpgrade a driver's pod is replaced only if somebody deletes it."""
+    """Remove the upgrade labels. Without autoUpgrade a driver's pod is replaced only if a person deletes it."""
     for node in nodes:
         plan.label(node, {kind.label: None})
 
@@ -56,7 +56,7 @@ def roll(
 
 
 def lacks_pods(daemon_set: Document, snapshot: Snapshot) -> bool:
-    """Whether a pod of the DaemonSet has still to be made, or bound to its node."""
+    """True if a pod of the DaemonSet has still to be made, or bound to its node."""
     desired = (daemon_set.get("status") or {}).get("desiredNumberScheduled", 0)
     bound = [pod for pod in pods_of(daemon_set, snapshot) if pod["spec"].get("nodeName")]
     return bool(desired != len(bound))
@@ -76,7 +76,9 @@ def _drivers(snapshot: Snapshot, daemon_sets: Sequence[Document], kind: DriverKi
 
 
 def _free_slots(policy: Mapping[str, object], drivers: Sequence[NodeDriver]) -> int:
-    """How many more nodes may start: maxParallelUpgrades 0 means all at once, and maxUnavailable bounds both."""
+    """The number of further nodes that may start: maxParallelUpgrades 0 means all at once, and maxUnavailable bounds
+    both.
+    """
     parallel = int(str(policy.get("maxParallelUpgrades", 1)))
     under_way = sum(driver.state not in _NOT_UNDER_WAY for driver in drivers)
     waiting = sum(driver.state == REQUIRED for driver in drivers)

@@ -1,4 +1,4 @@
-"""One node's way through a driver upgrade: what each state asks for, and which state comes next.
+"""One node's way through a driver upgrade: the actions of each state, and the state that comes next.
 
 NVIDIA's upgrade library in its in-place mode: k8s-operator-libs, pkg/upgrade (consts.go, common_manager.go).
 """
@@ -31,7 +31,7 @@ _VALIDATION_SECONDS: Final = 600
 
 @dataclass(frozen=True, kw_only=True)
 class DriverKind:
-    """What makes one operator's driver upgrade different from the other's."""
+    """The differences between the operators' driver upgrades."""
 
     name: str
     """ofed or gpu: part of every label and annotation."""
@@ -77,7 +77,7 @@ class NodeDriver:
 
     @property
     def is_cordoned(self) -> bool:
-        """Whether nothing new is scheduled on the node."""
+        """True if nothing new is scheduled on the node."""
         return bool(self.node["spec"].get("unschedulable"))
 
 
@@ -101,7 +101,7 @@ class Step:
             self.plan.annotate(node, {_SINCE: None if state in {REQUIRED, DONE} else self.now})
 
     def go_on(self) -> None:
-        """Do what the state asks for, and leave it when that is done."""
+        """Carry out the actions of the state, and leave it when that is done."""
         match self.driver.state:
             case "upgrade-required":
                 pass
@@ -147,7 +147,7 @@ class Step:
             self.enter(after)
 
     def _delete_pods(self) -> None:
-        """Go straight on to the driver's pod; a node is drained only where one of these pods cannot be deleted.
+        """Continue with the driver's pod at once; a node is drained only if one of these pods cannot be deleted.
 
         k8s-operator-libs, pkg/upgrade/pod_manager.go, SchedulePodEviction; seen with GPU Operator v26.3.3, 2026-11-23.
         """
@@ -165,7 +165,7 @@ class Step:
         self._leave(gone, settings, after=RESTART, otherwise=FAILED)
 
     def _leave(self, gone: Leaving, settings: Mapping[str, object], *, after: str, otherwise: str) -> None:
-        """Evict the pods that have to leave, and go on when they have."""
+        """Evict the pods that have to leave, and continue when they have."""
         if not gone.pods:
             self.enter(after)
         elif gone.stuck or self._is_late(settings):
@@ -174,7 +174,7 @@ class Step:
             self.plan.evictions.extend(gone.to_evict)
 
     def _restart(self) -> None:
-        """Replace the driver's pod; a failed node goes on by itself once its driver is the new one and ready."""
+        """Replace the driver's pod; a failed node continues by itself once its driver is the new one and ready."""
         driver, pod = self.driver, self.driver.pod
         if driver.is_outdated:
             if driver.state == RESTART and "deletionTimestamp" not in pod["metadata"]:
@@ -208,7 +208,7 @@ class Step:
         return found if isinstance(found, Mapping) else {}
 
     def _is_late(self, settings: Mapping[str, object]) -> bool:
-        """Whether the node has been in its state for longer than timeoutSeconds; 0 means for ever."""
+        """True if the node has been in its state for longer than timeoutSeconds; 0 means for ever."""
         limit, since = int(str(settings.get("timeoutSeconds") or 0)), annotation(self.driver.node, _SINCE)
         if not limit or since is None:
             return False

@@ -12,17 +12,17 @@ from rehearsal.operators.plan import Document, Snapshot, labels_of
 
 _TABLE: Final = Path(__file__).with_name("operands.yaml")
 _SCRIPT: Final = "#!/bin/sh\n"
-"""Stands for the operand's own script, which nobody runs here."""
+"""Stands for the operand's own script, which does not run here."""
 ON_DELETE: Final[Mapping[str, Any]] = {"updateStrategy": {"type": "OnDelete"}}
 """Pods are replaced only when someone deletes them, as drivers' are."""
 
 REQUESTS: Document = {"requests": {"cpu": "10m", "memory": "32Mi"}}
-"""What an operand asks for when its policy says nothing: the stand-in's own figure, small beside any node."""
+"""An operand's requests when its policy says nothing: the stand-in's own figure, small on any node."""
 
 
 @cache
 def _operands() -> Mapping[str, Document]:
-    """What the real operators name and mount, by the name of the workload; braces are filled in."""
+    """The names and mounts of the real operators, by the name of the workload; braces are filled in."""
     found: Mapping[str, Document] = yaml.safe_load(_TABLE.read_text())
     return found
 
@@ -82,7 +82,7 @@ def config_map(name: str, data: Mapping[str, str]) -> Document:
 
 
 def available(deployment: Document) -> bool:
-    """Whether a Deployment has the condition Available, for the specification that it has now."""
+    """True if a Deployment has the condition Available, for the specification that it has now."""
     status = deployment.get("status") or {}
     return status.get("observedGeneration", 0) >= deployment["metadata"].get("generation", 0) and any(
         condition["type"] == "Available" and condition["status"] == "True"
@@ -103,7 +103,7 @@ def counts(daemon_set: Document) -> tuple[int, int, int] | None:
 
 
 def pod_ready(pod: Document) -> bool:
-    """Whether all containers of a pod are ready, and it is not on its way out."""
+    """True if all containers of a pod are ready, and it is not on its way out."""
     statuses = (pod.get("status") or {}).get("containerStatuses") or ()
     return bool(statuses) and all(s.get("ready") for s in statuses) and "deletionTimestamp" not in pod["metadata"]
 
@@ -132,5 +132,5 @@ def latest_revision(daemon_set: Document, snapshot: Snapshot) -> str | None:
 
 
 def outdated(pod: Document, revision: str | None) -> bool:
-    """Whether a pod was made from an older template than the revision's."""
+    """True if a pod was made from an older template than the revision's."""
     return revision is not None and labels_of(pod).get("controller-revision-hash") != revision

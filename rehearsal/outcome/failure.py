@@ -1,4 +1,4 @@
-"""What a person sees last of a rehearsal that failed: the cause, and the next command."""
+"""The last lines of a rehearsal that failed: the cause, and the next command."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from rehearsal.engine.events import Diagnostic
 from rehearsal.outcome.words import kind, slept
 
 _THAT_IT_FAILED: Final = ("update failed", "preview failed")
-"""What the engine says beside the cause."""
+"""The engine's words without the cause."""
 _OBJECT: Final = re.compile(r"Resource '([^']+)' was created but failed to initialize")
 """In which the Kubernetes provider (4.27.0) names the object that it has waited for in vain."""
 
@@ -20,7 +20,7 @@ _OBJECT: Final = re.compile(r"Resource '([^']+)' was created but failed to initi
 def print_failure(
     console: Console, errors: Iterable[Diagnostic], *, logs: Path, command: str, slept_seconds: float = 0
 ) -> None:
-    """Print every error whole, where the logs are, and a command.
+    """Print every error whole, the folder of the logs, and a command.
 
     logs: the folder. command: to look at the failure. slept_seconds: how long the machine slept meanwhile.
     """
@@ -33,14 +33,14 @@ def print_failure(
     if slept_seconds:
         console.print(f"{slept(slept_seconds)}; the command below may be all it takes", style="yellow", highlight=False)
     console.print(f"Each part has a log in {logs}", markup=False, highlight=False)
-    console.print("Next, once the cause is mended, or to look around in the cluster as it failed:", highlight=False)
+    console.print("Next, once the cause is fixed, or to look around in the cluster as it failed:", highlight=False)
     console.print(f"  {command}", markup=False, highlight=False)
 
 
 def _causes(errors: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Every error once. Those of providers come first, because the program's own explain them.
+    """Every error once. Errors of providers come first, because the program's own explain them.
 
-    Errors that only say that something failed are left out where there are others.
+    Errors that only say that something failed are left out if there are others.
     """
     once = sorted(dict.fromkeys(errors), key=lambda error: not error.urn)
     told = _explained([error for error in once if error.message not in _THAT_IT_FAILED])

@@ -1,4 +1,4 @@
-"""What a rehearsal took to succeed without doing it, such as the programs of charts' hooks."""
+"""Actions that a rehearsal took to succeed without doing them, such as the programs of charts' hooks."""
 
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ _FIELDS: Final[dict[str, Any]] = {"reason": "NotRehearsed", "type": "Warning"}
 
 
 def not_run(kubeconfig: Path, begun: float) -> list[str]:
-    """Programs of Jobs that were not run since then, by pod; none where the cluster does not answer.
+    """Programs of Jobs that were not run since then, by pod; none if the cluster does not answer.
 
     A hook's Job is gone when it has succeeded, and so is its pod; the event stays. begun: in seconds since 1970.
     """

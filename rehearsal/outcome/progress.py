@@ -1,4 +1,4 @@
-"""What a person sees while a rehearsal goes on."""
+"""A person's view while a rehearsal runs."""
 
 import time
 from collections.abc import Callable
@@ -12,11 +12,11 @@ from rehearsal.engine.events import Diagnostic, Event, Started, Step
 from rehearsal.outcome.words import done, gist, kind, slept
 
 _WORTH_A_LINE_SECONDS: Final = 1.0
-"""Faster steps are counted, not listed, while the work goes on."""
+"""Faster steps are counted, not listed, while the work continues."""
 _ALIVE_SECONDS: Final = 10.0
 """At least this often the screen says what is being waited for."""
 _NAMES: Final = 6
-"""Of resources that are waited for, in one line."""
+"""The number of awaited resources in one line."""
 _ASLEEP_SECONDS: Final = 300.0
 """If the time of day jumps by this many seconds, the machine slept: events, or None, come about five times a second."""
 
@@ -25,7 +25,7 @@ _ASLEEP_SECONDS: Final = 300.0
 class Progress:
     """Prints events as they come; `steps` keeps what was done, `errors` what went wrong.
 
-    clock: the time of day in seconds, which goes on while the machine sleeps; the other clocks may stand still.
+    clock: the time of day in seconds, which continues while the machine sleeps; the other clocks may stand still.
     """
 
     console: Console
@@ -86,7 +86,7 @@ class Progress:
         style = {"error": "red", "warning": "yellow"}.get(diagnostic.severity, "dim")
         lines = diagnostic.message.splitlines()
         if diagnostic.severity == "error":
-            # The whole message stands at the end, where nothing comes after it.
+            # The whole message stands at the end, because nothing comes after it.
             self.errors.append(diagnostic)
             lines = [f"{gist(lines)} …"] if len(lines) > 1 else lines
         for line in lines:

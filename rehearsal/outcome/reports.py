@@ -1,4 +1,4 @@
-"""What is known of a stack's pools when an update has ended: what it measured itself, and what an earlier one did."""
+"""The knowledge of a stack's pools when an update has ended: its own measurements, and those of an earlier one."""
 
 import base64
 import gzip
@@ -27,7 +27,7 @@ _KEY: Final = "report.json.gz"
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """What is known of the pools."""
+    """The knowledge of the pools."""
 
     measured: Reports = field(default_factory=dict)
     """By this update."""
@@ -38,7 +38,7 @@ class Known:
 def known(reports: Reports, begun: float) -> Known:
     """Reports told apart by when they were made. begun: of the update, in seconds since 1970.
 
-    What is not measured at all (mode off) has no time, and is what this update says.
+    A pool that is not measured at all (mode off) lacks a time, and belongs to this update.
     """
     old = {pool for pool, report in reports.items() if report.get("finished") and finished(report) < int(begun)}
     return Known(
@@ -48,14 +48,14 @@ def known(reports: Reports, begun: float) -> Known:
 
 
 def finished(report: Mapping[str, Any]) -> float:
-    """When a report was made, in seconds since 1970; its time has no fractions."""
+    """The time of a report, in seconds since 1970; it lacks fractions."""
     return datetime.fromisoformat(report["finished"]).astimezone(UTC).timestamp()
 
 
 def reports_of(outputs: Mapping[str, Any], deployment: Mapping[str, Any]) -> dict[str, Any]:
     """By pool, its validation's report, which the engine's state has compressed; without one, what the outputs say."""
     pools = outputs.get("pools")
-    named = pools.items() if isinstance(pools, dict) else ()  # somebody else's program means something else by it
+    named = pools.items() if isinstance(pools, dict) else ()  # another program means something else by it
     summaries = {name: pool["validation"] for name, pool in named if isinstance(pool, dict) and "validation" in pool}
     found = {name: _in_short(summary) for name, summary in summaries.items() if isinstance(summary, dict)}
     for resource in deployment.get("resources") or ():
@@ -74,7 +74,7 @@ def _in_short(summary: Mapping[str, Any]) -> dict[str, Any]:
 def left_in(kubeconfig: Path) -> dict[str, Any]:
     """By pool, the report that its last Job has left in the cluster: of a Job that has failed the state keeps none.
 
-    Nothing where there is no cluster, or it does not answer.
+    Nothing without a cluster, or if it does not answer.
     """
     try:
         client = Client(config=KubeConfig.from_file(kubeconfig), trust_env=False)

@@ -8,7 +8,7 @@ from rehearsal.outcome.reports import Known
 
 Status = Literal["succeeded", "failed"]
 _HIDDEN: Final = "[secret]"
-"""What the engine shows in place of a secret output."""
+"""The engine's mark in place of a secret output."""
 
 
 def result(
@@ -24,11 +24,10 @@ def result(
 ) -> dict[str, Any]:
     """The document; times are real seconds, those of a resource counted from the beginning.
 
-    begun, ended: of the engine's work, by the clock of the steps.
-    outputs: the stack's, as the engine shows them; secret ones are left out.
-    known: what this update has measured, as "validation", and what an earlier one has, as "validated_before"; the
-    outputs have the last summary of each pool, whoever measured it.
-    left_out: what was not rehearsed, in sentences.
+    begun, ended: of the engine's work, by the clock of the steps. outputs: the stack's, as the engine shows them;
+    secret ones are left out. known: this update's measurements, as "validation", and an earlier one's, as
+    "validated_before"; the outputs have the last summary of each pool, from either. left_out: parts that were not
+    rehearsed, in sentences.
     """
     return {
         "stack": stack,

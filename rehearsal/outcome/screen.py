@@ -8,7 +8,7 @@ from rich.segment import Segment
 
 
 class Screen(Console):
-    """What engines, pods and operators say may hold control characters: they are shown."""
+    """Words of engines, pods and operators may hold control characters: they are shown."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """As rich renders it, with the control characters of texts shown."""

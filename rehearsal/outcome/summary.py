@@ -1,4 +1,6 @@
-"""The end of a rehearsal: what was made, and what is known of each pool, since when, and how to know it anew."""
+"""The end of a rehearsal: the resources that were made, and the knowledge of each pool, its age, and the command that
+measures it again.
+"""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,22 +20,22 @@ from rehearsal.run.folder import RunFolder
 
 @dataclass(frozen=True, kw_only=True)
 class Since:
-    """What has happened to a pool since an earlier update measured it, and the commands that tell more."""
+    """Changes of a pool since an earlier update measured it, and the commands for more."""
 
     failed: bool = False
     """This update failed."""
     changed: int = 0
-    """How many resources this update has changed."""
+    """The number of resources that this update has changed."""
     faults: tuple[str, float] = ("", 0)
-    """Those that hold, in words, and when they were set, in seconds since 1970; empty without any."""
+    """Faults that hold, in words, and the time at which they were set, in seconds since 1970; empty without any."""
     look: str = ""
-    """The command that asks the cluster what has become of the resources; empty where this update has asked."""
+    """The command that reads the state of the resources from the cluster; empty if this update has read it."""
     measure: str = ""
-    """The command that measures again; empty where the cluster does not stay up."""
+    """The command that measures again; empty if the cluster does not stay up."""
 
 
 def since_then(steps: Sequence[Step], run: RunFolder, *, failed: bool, look: str, stays: bool) -> Since:
-    """What has happened since, in a run folder. steps: of this update. stays: whether the cluster stays up."""
+    """The changes since then, in a run folder. steps: of this update. stays: True if the cluster stays up."""
     return Since(
         failed=failed,
         changed=len([step for step in steps if not step.failed]),
@@ -53,10 +55,10 @@ def print_summary(
     left_out: Iterable[str] = (),
     every: bool = False,
 ) -> None:
-    """What was made, how long each step took, what was not rehearsed, and each pool's verdict, its age and what it
-    covers.
+    """The resources that were made, the duration of each step, the parts that were not rehearsed, and each pool's
+    verdict, its age and its coverage.
 
-    What an earlier update has measured is not this one's: it is told as such. every: whether to list what passed too.
+    A measurement of an earlier update is reported as such. every: True to list the checks that passed too.
     """
     console.print(steps_table(steps, refreshed=not since.look))
     for sentence in left_out:
@@ -68,7 +70,7 @@ def print_summary(
         else:
             report = known.measured[name]
             table = checks_table(name, report, width=console.width, every=every)
-            if table.row_count and not since.failed:  # what failed is told at the end, as the program explains it
+            if table.row_count and not since.failed:  # a failure is reported at the end, as the program explains it
                 console.print(table)
             print_verdict(console, name, pool, report, every=every)
 
@@ -88,7 +90,7 @@ def print_verdict(
 
 
 def before_lines(name: str, report: Mapping[str, Any], since: Since) -> Iterator[str]:
-    """What an earlier update has found of a pool, what has happened since, and the commands that tell more."""
+    """An earlier update's findings on a pool, the changes since then, and the commands for more."""
     yield (
         f"{name}: nothing was measured by this update. An earlier one says: {report['verdict']}, {_when(report)} "
         f"({report['coverage']['summary']}; {several(kinds_in(report), 'kind')} of check)"
@@ -101,7 +103,7 @@ def before_lines(name: str, report: Mapping[str, Any], since: Since) -> Iterator
     if happened:
         yield f"  since then: {'; '.join(happened)}"
     if since.look:
-        yield f"  whether the cluster still is as the program says, asks: {since.look}"
+        yield f"  to compare the cluster with the program: {since.look}"
     if since.measure:
         yield f"  measure again: {since.measure}"
 

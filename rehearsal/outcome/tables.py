@@ -33,9 +33,9 @@ _HEAD: Final[Row] = ("check", "where", "expected", "measured", "verdict")
 def steps_table(steps: Iterable[Step], *, refreshed: bool = False) -> Table:
     """Everything that changed, in the order it was finished, and how long each took.
 
-    refreshed: whether the cluster was asked first; else nothing is known of it but what the stack remembers.
+    refreshed: True if the cluster was read first; else only the stack's memory of it is known.
     """
-    table = Table(title="What was made, changed or removed", title_justify="left", header_style="bold")
+    table = Table(title="Made, changed or removed", title_justify="left", header_style="bold")
     for column in ("kind", "name", "what"):
         table.add_column(column)
     table.add_column("seconds", justify="right")
@@ -76,12 +76,12 @@ def checks_table(pool: str, report: Mapping[str, Any], *, width: int, every: boo
 
 
 def kinds_in(report: Mapping[str, Any]) -> int:
-    """How many kinds of check a report has, made ones alone."""
+    """The number of kinds of check in a report, made ones alone."""
     return len({check["check"] for check in report["checks"] if check["verdict"] != "not measured"})
 
 
 def passed_line(report: Mapping[str, Any]) -> str:
-    """How much of a pool's validation passed, in one line."""
+    """The part of a pool's validation that passed, in one line."""
     passed = [check for check in report["checks"] if check["verdict"] == "pass"]
     kinds = len({check["check"] for check in passed})
     places = _places(passed)
@@ -89,13 +89,15 @@ def passed_line(report: Mapping[str, Any]) -> str:
 
 
 def _badness(check: Mapping[str, Any]) -> int:
-    """A check that is left out by design has no cause and is no problem. It comes last of those that did not pass."""
+    """A check that is left out by design lacks a cause and is not a problem. Such a check comes last of those that did
+    not pass.
+    """
     by_design = check["verdict"] == "not measured" and not check.get("cause")
     return list(VERDICT_STYLE).index("pass" if by_design else check["verdict"])
 
 
 def _is_figure(check: Mapping[str, Any]) -> bool:
-    """Whether it is what people rent such machines for: a figure that has a limit, or the way that NCCL takes."""
+    """True if it is a main figure of such machines: one with a limit, or the transport that NCCL takes."""
     return bool(check.get("threshold")) or check["check"] == "collective-transport"
 
 
@@ -157,7 +159,7 @@ def _cell(value: Any) -> str:
 
 
 def _places(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Where checks were made: the place's own name if it is one, else how many of each there are."""
+    """The places of checks: the place's own name if it is one, else the number of each."""
     if len(rows) == 1:
         return " ".join(str(rows[0][key]) for key in ("node", "device") if rows[0].get(key))
     nodes = {row["node"] for row in rows if row.get("node")}

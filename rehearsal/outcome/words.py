@@ -21,7 +21,7 @@ def kind(type_token: str) -> str:
 
 
 def done(step: Step) -> str:
-    """What a step did."""
+    """The result of a step."""
     return "failed" if step.failed else _DONE.get(step.operation, step.operation)
 
 
@@ -36,7 +36,7 @@ def several(count: int, what: str) -> str:
 
 
 def ago(seconds: float) -> str:
-    """How long something is past."""
+    """The time since then."""
     for length, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
         if seconds >= 2 * length:
             return f"{seconds // length:.0f} {unit} ago"
@@ -44,5 +44,5 @@ def ago(seconds: float) -> str:
 
 
 def slept(seconds: float) -> str:
-    """What it can mean that the machine slept."""
+    """The possible effects of the machine's sleep."""
     return f"This machine slept for {round(seconds / 60)} min, so a wait, a login or a Job's time may have run out"

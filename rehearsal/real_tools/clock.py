@@ -1,4 +1,4 @@
-"""The processor's clock, as a virtual machine is told it."""
+"""The processor's clock, as a virtual machine gets it."""
 
 import ctypes
 import statistics

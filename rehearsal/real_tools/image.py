@@ -18,12 +18,12 @@ from rehearsal.tools import cache
 _HERE = Path(__file__).parent
 _GUEST = _HERE / "guest"
 SHARED = _GUEST / "shared"
-"""What the machine takes from this checkout whenever it starts."""
+"""The files that the machine takes from this checkout whenever it starts."""
 MODULES = (
     *("virtio_pci", "virtio_net", "9p", "9pnet_virtio", "bridge", "veth", "crc32_generic"),
     *("rdma_rxe", "ib_umad", "ib_uverbs", "rdma_ucm"),
 )
-"""What the kernel loads, after what each needs; Soft-RoCE asks for crc32 by name."""
+"""The modules that the kernel loads, in the order of their needs; Soft-RoCE requires crc32 by name."""
 _LEFT_OUT = re.compile(
     r"(usr/)?(share/(doc|man|locale|lintian|bash-completion)|lib/modules|include|src)(/|$)|boot(/|$)"
     r"|usr/lib/python3\.\d+/(idlelib|lib2to3|pydoc_data|test|unittest)(/|$)"
@@ -35,7 +35,7 @@ LATER = "later"
 
 
 class Image(NamedTuple):
-    """What a virtual machine is started with."""
+    """The files with which a virtual machine is started."""
 
     host: Path
     """Root folder of QEMU and its libraries."""
@@ -46,9 +46,9 @@ class Image(NamedTuple):
 
 
 def image() -> Image:
-    """The image, made where it is not there yet. Raises UnavailableError."""
+    """The image, made if it is not there yet. Raises UnavailableError."""
     if not shutil.which("gcc"):
-        raise UnavailableError("this machine has no gcc, which compiles the library that bounds Soft-RoCE's retries")
+        raise UnavailableError("this machine lacks gcc, which compiles the library that bounds Soft-RoCE's retries")
     folder = cache.root() / f"real-tools-{_key()}"
     try:
         cache.own(cache.root())
@@ -106,9 +106,9 @@ def _make(draft: Path) -> None:
 
 
 def _compile_python(guest: Path) -> None:
-    """Compile Python's library by the guest's own Python: the packages have no bytecode, and pods write none.
+    """Compile Python's library by the guest's own Python: the packages lack bytecode, and pods write none.
 
-    The archive has no times of its files, so that bytecode holds without them.
+    The archive lacks the times of its files, so that bytecode holds without them.
     """
     library_path = ":".join(str(guest / folder) for folder in LIBRARIES)
     loader = [str(guest / "lib64/ld-linux-x86-64.so.2"), "--library-path", library_path]

@@ -19,28 +19,28 @@ from rehearsal.real_tools.clock import clock_khz
 from rehearsal.real_tools.image import LIBRARIES, SHARED, Image, image
 
 BOOT_SECONDS = (60.0, 60.0, 180.0)
-"""How long each start may take before the next one; on an idle machine one takes ten, two side by side thirty.
+"""Limit of each start before the next one; on an idle machine one takes ten, two at the same time thirty.
 
-One start hung on idle cores, and the one beside it did not; 28 starts after it, two by two, did not hang either
-(2026-11-24). Why is not known. The last start has time for a machine that is only busy.
+One start hung on idle cores, and the other one at the same time did not; 28 starts after it, two by two, did not hang
+either (2026-11-24). Why is not known. The last start has time for a machine that is only busy.
 """
 HOST = "10.0.2.2"
-"""Where a pod finds the loopback interface of the machine that all this runs on."""
+"""The address at which a pod finds the loopback interface of the machine that all this runs on."""
 POD_ADDRESSES = ("10.0.2.20", "10.0.2.21")
 HCAS = (("mlx5_0", "mlx5_1"), ("mlx5_2", "mlx5_3"))
-"""Of each pod's node."""
+"""HCAs of each pod's node."""
 SHARE = "/share"
 
 
 class Ended(NamedTuple):
-    """How a command ended: its exit code, None where it was killed at its limit, and all that it said."""
+    """The end of a command: its exit code, None if it was killed at its limit, and all of its output."""
 
     code: int | None
     output: str
 
 
 def in_pod(pod: int) -> list[str]:
-    """What runs the command that follows it as a container of a pod (guest/shared/pod)."""
+    """The prefix that runs the command that follows it as a container of a pod (guest/shared/pod)."""
     return ["ip", "netns", "exec", f"pod-{pod}", "sh", "/aks-infiniband/shared/pod", str(pod)]
 
 
@@ -51,7 +51,7 @@ class Started:
         self._machine, self._number, self._hears = machine, number, hears
 
     def words(self, *, silence_seconds: float | None = None) -> Iterator[dict[str, Any]]:
-        """What the agent says of it (guest/shared/agent.py), until it has said how it ended, or the machine has ended.
+        """The agent's words on it (guest/shared/agent.py), until it has reported the end, or the machine has ended.
 
         Raises MachineError after a silence of so many seconds.
         """
@@ -77,7 +77,7 @@ class MachineError(Exception):
 class Machine:
     """A virtual machine with two pods of two HCAs each; it ends with the block that it is started in.
 
-    It also ends when this process does, however that ends: its agent has lost its connection then.
+    The machine also ends when this process does, however that ends: its agent has lost its connection then.
     """
 
     def __init__(self, folder: Path, *, share: Path, boot_seconds: Sequence[float] = BOOT_SECONDS) -> None:
@@ -110,7 +110,7 @@ class Machine:
         raise MachineError(f"the virtual machine has hung {len(self._boot_seconds)} times while it started")
 
     def _start_once(self, seconds: float) -> socket.socket:
-        """Start it; its agent's connection. Raises TimeoutError where none came in time, and MachineError."""
+        """Start it; its agent's connection. Raises TimeoutError if none came in time, and MachineError."""
         with socket.create_server(("127.0.0.1", 0)) as server:
             with self._console.open("wb") as console:
                 command = self._command(server.getsockname()[1])
@@ -138,7 +138,7 @@ class Machine:
         # Nehalem: without AVX and its kin, which are emulated slowly, a validation takes 15 % less time (2026-11-26).
         # The kernel would measure its clock against an emulated one, and take seconds for four on a busy machine.
         clock = f"tsc=reliable tsc_early_khz={clock_khz(self._image.ticks)}"
-        console = "console=ttyS0 earlyprintk=serial"  # every word of the kernel, to see where it hangs
+        console = "console=ttyS0 earlyprintk=serial"  # every word of the kernel, to show the place at which it hangs
         libraries = ":".join(str(host / folder) for folder in LIBRARIES)
         shares = (
             word
@@ -194,7 +194,7 @@ class Machine:
     ) -> Started:
         """Start a command in the machine itself. seconds: its limit. port: show its TCP sockets at this port.
 
-        Raises MachineError where the machine has ended.
+        Raises MachineError if the machine has ended.
         """
         number, hears = next(self._numbers), SimpleQueue[dict[str, Any] | None]()
         self._hearing[number] = hears
@@ -222,7 +222,7 @@ class Machine:
     def run(
         self, command: Sequence[str], *, environment: Mapping[str, str] | None = None, seconds: float = 60.0
     ) -> Ended:
-        """Run a command in the machine itself to its end. Raises MachineError where the machine does not answer."""
+        """Run a command in the machine itself to its end. Raises MachineError if the machine does not answer."""
         started, said = self.start(command, environment=environment, seconds=seconds), ""
         for words in started.words(silence_seconds=seconds + 60):
             said += words.get("output", "")

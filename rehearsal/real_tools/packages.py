@@ -38,7 +38,7 @@ def unpack(folder: Path) -> None:
     if (system := f"{platform.system()} {platform.machine()}") != "Linux x86_64":
         raise UnavailableError(f"the packages are for Linux x86_64, and this is {system}")
     if not _APT_HELPER.exists() or not shutil.which("dpkg"):
-        raise UnavailableError("this machine has no apt and dpkg, which download and unpack Debian's packages")
+        raise UnavailableError("this machine lacks apt and dpkg, which download and unpack Debian's packages")
     downloads = folder / "packages"
     downloads.mkdir(parents=True)
     _download(packages(), _mirror(), downloads)
@@ -49,16 +49,16 @@ def unpack(folder: Path) -> None:
 
 
 def _mirror() -> str:
-    """Where this machine has Debian's packages from."""
+    """The source of Debian's packages on this machine."""
     said = _run(["apt-get", "indextargets", "--format", "$(REPO_URI)", "Origin: Debian", "Created-By: Packages"])
     found = [uri.rstrip("/") for uri in dict.fromkeys(said.split()) if not uri.rstrip("/").endswith("-security")]
     if not found:
-        raise UnavailableError("apt has no list of Debian's packages here: apt-get update, on Debian")
+        raise UnavailableError("apt lacks the list of Debian's packages here: apt-get update, on Debian")
     return found[0]
 
 
 def _download(wanted: Sequence[Package], mirror: str, folder: Path) -> None:
-    """Download all files at once: apt compares the digests, and asks the mirror over few connections."""
+    """Download all files at once: apt compares the digests, and calls the mirror over few connections."""
     each = [
         (f"{mirror}/{package.path}", str(folder / Path(package.path).name), f"SHA256:{package.sha256}")
         for package in wanted
@@ -67,7 +67,7 @@ def _download(wanted: Sequence[Package], mirror: str, folder: Path) -> None:
 
 
 def _run(command: Sequence[str]) -> str:
-    """What a command says. Raises UnavailableError with its complaint."""
+    """The output of a command. Raises UnavailableError with its complaint."""
     try:
         ended = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=_DOWNLOAD_SECONDS, stdin=subprocess.DEVNULL

@@ -1,7 +1,8 @@
-"""Runs the tools of a rehearsal's pods in the virtual machine: who asks over a Unix socket gets words and exit code.
+"""Runs the tools of a rehearsal's pods in the virtual machine: a client of a Unix socket gets words and exit code.
 
-A node of the rehearsal is one of the machine's two pods, in the order in which they ask. A pod there has its address in
-the rehearsal, too, so that tools reach each other by it. HCAs go by the names that they have in the rehearsal.
+A node of the rehearsal is one of the machine's two pods, in the order of their first requests. A pod there has its
+address in the rehearsal, too, so that tools reach each other by it. HCAs go by the names that they have in the
+rehearsal.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from rehearsal.real_tools.machine import HCAS, Machine, MachineError, in_pod
 log = logging.getLogger(__name__)
 
 NODES, HCAS_A_NODE = len(HCAS), len(HCAS[0])
-"""What the machine has room for."""
+"""The capacity of the machine."""
 _REACH = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=2).close()"
 
 
 class RefusedError(Exception):
-    """What was asked for cannot be run in the machine. The message says why."""
+    """A request cannot be run in the machine. The message says why."""
 
 
 class Pods:
@@ -64,11 +65,11 @@ class Pods:
                 _say(connection, {"code": 1})
 
     def _run(self, asked: Mapping[str, Any], connection: socket.socket) -> None:
-        """Run one tool, and pass on what it says; it ends with who asks for it."""
+        """Run one tool, and pass on its output; it ends with its client."""
         pod = self._pod(asked["node"], asked["address"])
         names = dict(zip(asked["devices"], HCAS[pod], strict=False))
         words = [names.get(word, word) for word in asked["arguments"]]
-        # What the rehearsal's container has not is not in this one either.
+        # A path that the rehearsal's container lacks is absent in this one, too.
         lacks = {"LACKS": HCAS[pod][1]} if len(names) == 1 else {}
         program = ["python3", "-c", _REACH] if asked["program"] == "reach" else [asked["program"]]
         started = self._machine.start([*in_pod(pod), *program, *words], environment=lacks, port=asked["port"])
@@ -103,7 +104,7 @@ class Pods:
 
 
 def _address(pod: int, address: str) -> str:
-    """What gives a pod one more address, by which the other one reaches it."""
+    """The command that gives a pod one more address, by which the other one reaches it."""
     other, link = 1 - pod, f"02:00:00:00:00:2{pod}"
     return f"""
     /bin/ip -n pod-{pod} addr replace {address}/32 dev eth0
@@ -134,7 +135,7 @@ def _shown(asked: Mapping[str, Any]) -> tuple[str, str]:
 
 def _say(connection: socket.socket, words: Mapping[str, Any]) -> None:
     if words.get("output") != "":
-        # Who has been killed hears no more of it: the tool ends all the same.
+        # A client that was killed hears no more of it: the tool ends all the same.
         with contextlib.suppress(OSError):
             connection.sendall(json.dumps(words).encode() + b"\n")
 

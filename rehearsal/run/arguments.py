@@ -1,4 +1,4 @@
-"""What the command lines of the rehearsal take for a speed, and for a stack."""
+"""The values that the command lines of the rehearsal take for a speed, and for a stack."""
 
 import argparse
 import re
@@ -30,7 +30,7 @@ def stack(text: str) -> str:
 
 
 def clusters(text: str) -> int:
-    """How many managed clusters there can be at a time. Raises as above."""
+    """The number of managed clusters that can exist at a time. Raises as above."""
     if text not in map(str, range(1, _MOST_CLUSTERS + 1)):
         raise argparse.ArgumentTypeError(f"{text!r} must be a whole number from 1 to {_MOST_CLUSTERS}")
     return int(text)

@@ -8,7 +8,7 @@ from typing import Final
 from rehearsal.tools.paths import PROJECT
 
 RUNS: Final = ".rehearsal"
-"""Folder beside Pulumi.yaml, ignored by git, with a folder for each stack that was rehearsed."""
+"""Folder next to Pulumi.yaml, ignored by git, with a folder for each stack that was rehearsed."""
 
 
 def make(target: str, **variables: object) -> str:
@@ -23,12 +23,12 @@ def module(name: str, *words: object) -> str:
 
 
 def command_line(command: str, *words: object) -> str:
-    """A command of `aks-infiniband`, as it is installed beside the Python that runs now."""
+    """A command of `aks-infiniband`, as it is installed next to the Python that runs now."""
     return shlex.join([str(Path(sys.executable).with_name("aks-infiniband")), command, *map(str, words)])
 
 
 def stop(run: Path) -> str:
-    """Ends what runs in a run folder, whoever's program it rehearses."""
+    """Ends the processes of a run folder, whatever program it rehearses."""
     project, stack = run.parent.parent, run.name
     if run.parent.name != RUNS:
         return module("rehearsal.control_plane", "down", "--run", run)

@@ -1,4 +1,4 @@
-"""Where one run keeps everything: a folder per stack, and nothing outside it."""
+"""The files of one run: a folder per stack, and nothing outside it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ENVIRONMENT_VARIABLE = "AKS_INFINIBAND_REHEARSAL"
 AWAIT_EVERY_S = 0.02
 
 _MARKER = ".aks-infiniband-rehearsal"
-_MARK = "This folder belongs to a rehearsal, which empties it when it starts anew.\n"
+_MARK = "This folder belongs to a rehearsal, which empties it when it starts again.\n"
 
 
 class RunFolderError(Exception):
@@ -35,7 +35,7 @@ class RunFolder:
 
     @property
     def run_json(self) -> Path:
-        """What runs: process ids, ports, state, parts. Written by the supervisor."""
+        """The running parts: process ids, ports, state, parts. Written by the supervisor."""
         return self.root / "run.json"
 
     @property
@@ -82,7 +82,7 @@ class RunFolder:
 
     @property
     def azure_login(self) -> Path:
-        """Where the simulated Azure answers people, and as whom: for `aks-infiniband`."""
+        """The simulated Azure's address for people, and their identity: for `aks-infiniband`."""
         return self.azure / "login.json"
 
     @property
@@ -97,8 +97,8 @@ class RunFolder:
 
     @property
     def temporary(self) -> Path:
-        """Temporary files of the parts, keys among them. They are here so that neither a small /tmp nor its other users
-        matter.
+        """Temporary files of the parts, keys among them. The files are here so that neither a small /tmp nor its other
+        users matter.
         """
         return self.root / "tmp"
 
@@ -126,7 +126,7 @@ class RunFolder:
         return [self, *map(self.further, numbers)]
 
     def log(self, part: str) -> Path:
-        """Where a part writes what it says."""
+        """The log of a part."""
         return self.logs / f"{part}.log"
 
     def ready_file(self, part: str) -> Path:
@@ -145,9 +145,9 @@ class RunFolder:
         return self.pki / f"{part}.kubeconfig"
 
     def claim(self) -> None:
-        """Makes the folder where there is none, and marks it.
+        """Makes the folder if there is none, and marks it.
 
-        Raises RunFolderError when there is one that holds something and is no run folder.
+        Raises RunFolderError when there is one that holds something and is not a run folder.
         """
         if self.root.exists() and not self.root.is_dir():
             raise RunFolderError(f"run folder {self.root} is not a folder: name another")
@@ -180,7 +180,7 @@ class RunFolder:
             folder.mkdir(mode=0o700)
 
     def read_run_json(self) -> dict[str, Any]:
-        """What run.json says; nothing where there is none."""
+        """The content of run.json; nothing if there is none."""
         try:
             content = json.loads(self.run_json.read_text(encoding="utf-8"))
         except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""What pulling an image takes on the real thing, and which programs are in it (images.yaml)."""
+"""The time to pull an image on the real thing, and its programs (images.yaml)."""
 
 from functools import cache
 from pathlib import Path
@@ -36,7 +36,7 @@ def programs_of_scripts() -> tuple[str, ...]:
 
 
 def gpu_libraries_of(image: str) -> str:
-    """Whose libraries for GPUs an image has: rocm, or cuda."""
+    """The vendor of an image's libraries for GPUs: rocm, or cuda."""
     return "rocm" if "rocm" in _repository(image).split("/") else "cuda"
 
 

@@ -9,7 +9,7 @@ NO_PROXY: Final = ("no_proxy", "NO_PROXY")
 
 
 def reaching_loopback(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment, in which no proxy is asked for an address on this computer."""
+    """The environment, in which no proxy is used for an address on this computer."""
     named = next((environment[name] for name in NO_PROXY if environment.get(name)), "")
     hosts = [host for host in named.split(",") if host.strip()]
     every = ",".join([*hosts, *(host for host in LOOPBACK if host not in hosts)])

@@ -32,7 +32,7 @@ def known_sizes(run: Path) -> Mapping[str, MachineSize]:
 def describe_sizes(run: Path, described: Mapping[str, Any]) -> None:
     """Let every part of a run know the stack file's `aks-infiniband:sizes`, each in the stack file's own keys.
 
-    What describes no size is left out: the program refuses it, and says why.
+    An entry that describes no size is left out: the program refuses it, and says why.
     """
     draft = run / f".{_FILE}.draft"
     draft.write_text(json.dumps({name: given for name, given in described.items() if _describes(name, given)}))

@@ -1,7 +1,7 @@
 """The nodes of a cluster that exists before the program runs, for a stack with `existingCluster`.
 
-They are made before the engine runs, from the stack file: nodes with each pool's labels, size, count and taints, each
-pool on one fabric, and two system nodes. They stay when the stack is destroyed, because it does not own them.
+The nodes are made before the engine runs, from the stack file: nodes with each pool's labels, size, count and taints,
+each pool on one fabric, and two system nodes. The nodes stay when the stack is destroyed, because it does not own them.
 """
 
 import ipaddress

@@ -1,5 +1,5 @@
-"""How long the waits of a rehearsed stack may last: as in reality by simulated time, and no less than this computer
-needs for what the stack asks for. In real seconds.
+"""The limits of a rehearsed stack's waits: as in reality by simulated time, and no less than this computer needs for
+the stack. In real seconds.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ assumed."""
 
 
 def limits_of(config: Mapping[str, Any], *, sizes: Mapping[str, MachineSize], speed: float) -> dict[str, int]:
-    """The limit of each wait by the setting whose `timeoutSeconds` it is. What is measured lasts no longer than in
+    """The limit of each wait by the setting whose `timeoutSeconds` it is. A measurement lasts no longer than in
     reality, however much it is.
 
     config: the stack file's. sizes: those that are known, by name. speed: simulated seconds in a real one.
@@ -31,8 +31,8 @@ def limits_of(config: Mapping[str, Any], *, sizes: Mapping[str, MachineSize], sp
 
 
 def devices(config: Mapping[str, Any], sizes: Mapping[str, MachineSize]) -> int:
-    """How many HCAs the machines of all pools have, or GPUs where a machine has more. What is no pool counts as none:
-    the program refuses it.
+    """The number of HCAs of all pools' machines, or of GPUs if a machine has more. An entry that is not a pool counts
+    as none: the program refuses it.
     """
     pools = opened(config.get(f"{NAMESPACE}:pools"))
     return sum(_devices_of(opened(pool), sizes) for pool in (pools if isinstance(pools, list) else ()))

@@ -1,5 +1,5 @@
-"""What a rehearsal takes of the operators' charts, beside Helm: their versions, and the definitions that their hooks
-apply.
+"""The parts of the operators' charts that a rehearsal takes, without Helm: their versions, and the definitions that
+their hooks apply.
 """
 
 import tarfile
@@ -30,13 +30,13 @@ def version_of(chart: Path) -> str:
 
 
 def not_taken(config: Mapping[str, Any], charts: Mapping[str, Path]) -> list[str]:
-    """The release and the charts that a stack file asks for and a rehearsal has not, in words. charts: by setting."""
+    """The release and the charts that a stack file requires and a rehearsal lacks, in words. charts: by setting."""
     found = []
     network, release = version_of(charts["networkOperator"]), str(config.get(f"{NAMESPACE}:release") or "")
     if release and not network.removeprefix("v").startswith(f"{release}."):
         found.append(
             f"aks-infiniband:release {release} was rehearsed in part: the images that the NIC policies name are its "
-            "own. What the charts bring themselves, the GPU driver among it, is of "
+            "own. The charts' own parts, the GPU driver among them, are of "
             f"{' and '.join(f'{setting} {version_of(charts[setting])}' for setting in CHARTS)}. "
             "With CHARTS= and the folder of that release's charts it is all of it"
         )
@@ -77,8 +77,8 @@ def renew_definitions(kubeconfig: Path, charts: Mapping[str, Path]) -> list[str]
 
 
 def _definitions(chart: Path, *, own: str = "") -> Iterator[dict[str, Any]]:
-    """Those that a chart's hook applies, of its subcharts, too. own: how the names of the files begin that are read;
-    another chart may bring the same definitions as a subchart.
+    """The definitions that a chart's hook applies, of its subcharts, too. own: the beginning of the names of the files
+    that are read; another chart may bring the same definitions as a subchart.
     """
     for name, text in _files(chart):
         if name != "Chart.yaml" and name.startswith(own):

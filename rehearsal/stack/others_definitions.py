@@ -1,8 +1,8 @@
-"""The definitions of what somebody has installed in a cluster: a Prometheus for a stack with `observability`, Kueue or
-Volcano for one with `schedulerTopology`.
+"""The definitions of programs that others have installed in a cluster: a Prometheus for a stack with `observability`,
+Kueue or Volcano for one with `schedulerTopology`.
 
-They are there before the program runs, in a cluster that exists or that an earlier command made. A cluster that is
-yet to be made has none, as on Azure. One that somebody has installed meanwhile stays as it is.
+The definitions are there before the program runs, in a cluster that exists or that an earlier command made. A cluster
+that is yet to be made has none, as on Azure. A definition that was installed meanwhile stays as it is.
 """
 
 import time
@@ -28,8 +28,8 @@ _POLL_SECONDS: Final = 0.2
 def register(kubeconfig: Path, config: Mapping[str, Any]) -> None:
     """Make the definitions of what a stack file's configuration names, and wait until they are served.
 
-    A name that is nobody's has none: the program refuses it, and says why. kubeconfig: the cluster administrator's.
-    Raises TimeoutError where the API server does not serve them in time.
+    An unknown name has none: the program refuses it, and says why. kubeconfig: the cluster administrator's. Raises
+    TimeoutError if the API server does not serve them in time.
     """
     named = [(section(config, setting) or {}).get(key) for setting, key in _NAMED.items()]
     files = [file for file in _FOLDER.iterdir() if file.stem in named]

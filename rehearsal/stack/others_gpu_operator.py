@@ -1,9 +1,9 @@
-"""The GPU Operator that somebody has installed in a cluster, with its Node Feature Discovery, for a stack with
+"""A GPU Operator that others have installed in a cluster, with its Node Feature Discovery, for a stack with
 `gpuOperator.existing`.
 
-What `helm install` makes of the chart's default values, in another namespace than this project's: definitions, the
-operator, the discovery and the ClusterPolicy. It is there before the program runs, and stays when the stack is gone.
-What is there already stays as it is: its owner may have changed it with `kubectl`.
+The result of `helm install` with the chart's default values, in another namespace than this project's: definitions, the
+operator, the discovery and the ClusterPolicy. The operator is there before the program runs, and stays when the stack
+is gone. An object that exists already stays as it is: its owner may have changed it with `kubectl`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ _POLICYS_OWN: Final = (
     *("dcgmExporter", "gfd", "migManager", "validator", "nodeStatusExporter", "gds", "gdrcopy", "vgpuManager"),
     *("vgpuDeviceManager", "vfioManager", "sandboxDevicePlugin", "kataSandboxDevicePlugin", "ccManager"),
 )
-"""Values that bear the names of the policy's own fields, as in the chart's templates/clusterpolicy.yaml."""
+"""Values that bear the names of fields of the policy, as in the chart's templates/clusterpolicy.yaml."""
 
 
 def register(kubeconfig: Path, config: Mapping[str, Any], charts: Path) -> None:
@@ -65,7 +65,7 @@ def _create(client: Client, document: dict[str, Any]) -> None:
 
 
 def documents(values: Mapping[str, Any], version: str) -> Iterator[dict[str, Any]]:
-    """What an installation makes, but for definitions. values, version: the chart's."""
+    """The objects that an installation makes, except definitions. values, version: the chart's."""
     yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
     operator = values["operator"]
     labels = {"app.kubernetes.io/component": "gpu-operator", "app": "gpu-operator"}

@@ -1,8 +1,8 @@
-"""Completes the state of an engine that was killed before it could record what it had asked Azure for.
+"""Completes the state of an engine that was killed before it could record its requests to Azure.
 
-Azure has the resource, or is making it. Without this the next engine would ask again, and Azure would refuse, or
-make a second one. A person whose engine was killed edits the state by hand: `pulumi stack export`, then `import`.
-The next command updates the resources that are taken in here, as it does after an interruption that the engine could
+Azure has the resource, or is making it. Without this the next engine would repeat a request, and Azure would refuse, or
+make a second one. A person whose engine was killed edits the state by hand: `pulumi stack export`, then `import`. The
+next command updates the resources that are taken in here, as it does after an interruption that the engine could
 record.
 """
 
@@ -59,7 +59,7 @@ def await_azure(azure: Path) -> None:
 
 
 def has_cluster(azure: Path) -> bool:
-    """Whether the simulated subscription holds a cluster."""
+    """True if the simulated subscription holds a cluster."""
     return any(record["pulumi_type"] == "azure-native:containerservice:ManagedCluster" for record in _held(azure))
 
 
@@ -77,7 +77,7 @@ def _held(azure: Path) -> list[dict[str, Any]]:
 
 
 def _is(record: Mapping[str, Any], resource: Mapping[str, Any]) -> bool:
-    """Whether what Azure holds is what the engine was making: of its type, and named by one of its inputs."""
+    """True if Azure's resource is the one that the engine was making: of its type, and named by one of its inputs."""
     inputs = resource.get("inputs") or {}
     names = {value.casefold() for value in inputs.values() if isinstance(value, str)}
     return record["pulumi_type"] == resource["type"] and record["id"].rpartition("/")[2].casefold() in names

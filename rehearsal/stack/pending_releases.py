@@ -14,8 +14,9 @@ from lightkube.resources.core_v1 import Secret
 
 _RELEASE: Final = "kubernetes:helm.sh/v3:Release"
 _UNDER_WAY: Final = ["pending-install", "pending-upgrade", "pending-rollback"]
-"""Values of the label `status` of Helm's records. Assumed but for pending-install and pending-upgrade, which users of
-Helm 3.19 have met."""
+"""Values of the label `status` of Helm's records. Assumed except for pending-install and pending-upgrade, which users
+of Helm 3.19 have met.
+"""
 
 
 def pending_releases(deployment: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -1,4 +1,4 @@
-"""What a rehearsal does where the RDMA tools of pods are real ones, in a virtual machine (docs/real-tools.md)."""
+"""The behaviour of a rehearsal if the RDMA tools of pods are real ones, in a virtual machine (docs/real-tools.md)."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,27 +11,27 @@ from rehearsal.real_tools.image import image
 from rehearsal.real_tools.pods import HCAS_A_NODE, NODES
 from rehearsal.stack.stack_file import NAMESPACE, StackFileError, opened, put, section
 
-NO_THRESHOLDS: Final = "thresholds of RDMA figures: real tools measure Soft-RoCE, of which nobody promises a figure"
+NO_THRESHOLDS: Final = "thresholds of RDMA figures: real tools measure Soft-RoCE, for which no figure is promised"
 NO_FAULTS: Final = "TOOLS=real goes without faults: they are those of simulated tools"
 _ANY_FIGURE: Final = {
     **{f"rdma-{figure}": {"fail": 1e-6} for figure in ("write-bandwidth", "read-bandwidth", "ping-pong-throughput")},
     **{f"rdma-{figure}": {"fail": 9e8} for figure in ("read-latency", "ping-pong-latency")},
 }
-"""Thresholds that every figure of RDMA meets. They are there because a threshold must have a bound."""
+"""Thresholds that every figure of RDMA meets. The thresholds are there because a threshold must have a bound."""
 _REAL_TOOLS_SECONDS: Final = 1200
 """Real seconds, which a validation on real tools may take on a busy machine; on an idle one it takes one minute."""
 _ROOM: Final = f"{NODES} machines of at most {HCAS_A_NODE} HCAs each"
 
 
 def are_in(run: Path) -> bool:
-    """Whether the data centre of a run folder has real tools."""
+    """True if the data centre of a run folder has real tools."""
     return (run / SOCKET).exists()
 
 
 def check(document: Mapping[str, Any], *, faults: Path | None, clusters: int) -> None:
     """Before anything starts: whether real tools can be had for a stack file, and for what it is rehearsed with.
 
-    Makes the virtual machine's image where it is not there yet. Raises StackFileError, UnavailableError.
+    Makes the virtual machine's image if it is not there yet. Raises StackFileError, UnavailableError.
     """
     if faults is not None:
         raise StackFileError(NO_FAULTS)
@@ -42,10 +42,10 @@ def check(document: Mapping[str, Any], *, faults: Path | None, clusters: int) ->
 
 
 def with_real_tools(document: dict[str, Any]) -> dict[str, Any]:
-    """The document that the engine reads where the pods' tools are real ones, in a virtual machine.
+    """The document that the engine reads if the pods' tools are real ones, in a virtual machine.
 
-    What Soft-RoCE gives on an emulated processor nobody has promised, so figures of RDMA have no thresholds; and tools
-    take longer there.
+    Soft-RoCE's figures on an emulated processor are unknown, so figures of RDMA lack thresholds; and tools take longer
+    there.
     """
     config = dict(document["config"])
     given = (section(config, "validation") or {}).get("timeoutSeconds", _REAL_TOOLS_SECONDS)
@@ -75,7 +75,7 @@ def _check_room(document: Mapping[str, Any]) -> None:
 
 
 def _described(config: Mapping[str, Any]) -> dict[str, int]:
-    """How many HCAs machines of the sizes have that the stack file describes; of what is well-formed of them."""
+    """The number of HCAs of machines of the sizes that the stack file describes, as far as they are well-formed."""
     sizes = section(config, "sizes") or {}
     fabrics = {name: size.get("infiniband") for name, size in sizes.items() if isinstance(size, dict)}
     counts = {name: fabric.get("hcaCount") for name, fabric in fabrics.items() if isinstance(fabric, dict)}

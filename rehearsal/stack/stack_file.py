@@ -1,8 +1,8 @@
 """The stack file of a rehearsal: a person's own, plus settings that an air-gapped user has as well.
 
-Nothing is written to the person's file. A rehearsal changes where charts come from, which cluster an existing one
-is, and how often states are polled, because a simulated second is shorter than a real one. It cannot know the value
-of a secret, so every secret gets another value, and stays a secret.
+Nothing is written to the person's file. A rehearsal changes the source of charts, the cluster of an existing one, and
+the interval at which states are polled, because a simulated second is shorter than a real one. The value of a secret is
+unknown here, so every secret gets another value, and stays a secret.
 """
 
 import base64
@@ -24,18 +24,18 @@ FURTHER_CHARTS: Final = {
     "certManager": "cert-manager",
     "draDriver": "dra-driver-nvidia-gpu",
 }
-"""Those of pools with AMD's GPUs, and with NVLink between machines; a folder of charts may be without."""
+"""Charts of pools with AMD's GPUs, and with NVLink between machines; a folder of charts may be without."""
 POLLING: Final = {"pollSeconds": 0.25, "stableSeconds": 0.75}
 """Real seconds. A rehearsal's minutes pass in a second, so states are looked at that much more often."""
 STAND_IN: Final = "secret-not-known-to-a-rehearsal"
 _PREFLIGHT: Final = f"{NAMESPACE}:preflight"
-"""The setting that asks Azure itself, which no rehearsal does."""
+"""The setting that calls Azure itself, which no rehearsal does."""
 _OWN: Final = Path(__file__).parents[1] / "charts"
 _ENGINE_KEYS: Final = ("encryptionsalt", "secretsprovider", "encryptedkey")
 
 
 class StackFileError(Exception):
-    """A stack file that cannot be rehearsed; the text says which, what was found and what to do."""
+    """A stack file that cannot be rehearsed; the text names it, the finding and the remedy."""
 
 
 def available_stacks(project: Path) -> list[str]:
@@ -46,12 +46,12 @@ def available_stacks(project: Path) -> list[str]:
 def read(project: Path, stack: str) -> dict[str, Any]:
     """The stack file's document, as the engine reads it: one mapping.
 
-    What a setting must be is left to the program, whose messages say so. Raises StackFileError.
+    The program checks the form of a setting, and its messages explain it. Raises StackFileError.
     """
     path = project / f"Pulumi.{stack}.yaml"
     if not path.is_file():
         known = ", ".join(available_stacks(project)) or "none"
-        raise StackFileError(f"stack {stack!r} has no file {path.name} here; there are: {known}")
+        raise StackFileError(f"stack {stack!r} does not have a file {path.name} here; there are: {known}")
     try:
         document = read_yaml(path)
     except HandwrittenError as error:
@@ -106,10 +106,10 @@ def _docker_config(registry: str) -> str:
 
 
 def find_charts(folder: Path) -> dict[str, Path]:
-    """The chart of each setting in a folder: a chart's own folder, or its newest archive. Of the further ones that are
-    not there, the rehearsal's own.
+    """The chart of each setting in a folder: a chart's own folder, or its newest archive. For further ones that are not
+    there, the rehearsal's own.
 
-    Raises StackFileError where one of NVIDIA's is missing.
+    Raises StackFileError if one of NVIDIA's is missing.
     """
     found = {setting: _find_chart(folder, name) for setting, name in {**CHARTS, **FURTHER_CHARTS}.items()}
     for setting, name in CHARTS.items():
@@ -141,14 +141,14 @@ def rehearsed(
     charts: the chart of each setting, as `find_charts` gives them; it has precedence over `registry`, too.
     limits: the most that `timeoutSeconds` of a setting may be, as `limits.limits_of` gives it.
     salt: the passphrase salt that the engine made for the rehearsal's stack.
-    kubeconfig, context: of the rehearsal's cluster, which stands in for an existing one.
+    kubeconfig, context: of the rehearsal's cluster, in place of an existing one.
     """
     plain = {key: value for key, value in document.items() if key not in _ENGINE_KEYS}
     config: dict[str, Any] = _without_secrets(plain.get("config", {}))
     if config.get(_PREFLIGHT) in (True, "true"):  # another value the program refuses
         config[_PREFLIGHT] = False
     for setting, path in charts.items():
-        if not (section(config, setting) or {}).get("existing"):  # somebody else has installed it
+        if not (section(config, setting) or {}).get("existing"):  # another program has installed it
             put(config, setting, {"chart": {"name": str(path)}})
     for setting, limit in limits.items():
         given = (section(config, setting) or {}).get("timeoutSeconds", limit)
@@ -177,7 +177,7 @@ def written(document: Any) -> str:
 
 
 def section(config: Mapping[str, Any], setting: str) -> dict[str, Any] | None:
-    """A section of the settings, empty where it is not given; None for what is no mapping.
+    """A section of the settings, empty if it is not given; None for a value that is not a mapping.
 
     A section may be JSON text: the engine hands every section to a program as such, so the program sees no
     difference.

@@ -24,7 +24,8 @@ _VERSION: Final = re.compile(r"v?\d+\.\d+\.\d+")
 
 
 def charts_for(config: Mapping[str, Any], folder: Path, *, into: Path) -> dict[str, Path]:
-    """The chart of each setting in a folder; of the stand-ins', what `chosen` says. into: where later ones are made.
+    """The chart of each setting in a folder; for the stand-ins', the result of `chosen`. into: the folder for later
+    ones.
 
     Raises StackFileError.
     """
@@ -35,7 +36,7 @@ def charts_for(config: Mapping[str, Any], folder: Path, *, into: Path) -> dict[s
 
 
 def check(config: Mapping[str, Any], folder: Path) -> None:
-    """Raises StackFileError where `charts_for` would; makes nothing."""
+    """Raises StackFileError if `charts_for` would; makes nothing."""
     if _are_stand_ins(folder):
         chosen(config)
     else:
@@ -47,10 +48,10 @@ def _are_stand_ins(folder: Path) -> bool:
 
 
 def chosen(config: Mapping[str, Any]) -> dict[str, str]:
-    """By setting, the release whose chart a stack file asks for, or its version.
+    """By setting, the release whose chart a stack file requires, or its version.
 
-    What is no release and no version is left to the program, whose messages say so. Raises StackFileError for a version
-    of which there is no stand-in.
+    A text that is neither a release nor a version is left to the program, whose messages say so. Raises StackFileError
+    for a version without a stand-in.
     """
     asked = str(config.get(f"{NAMESPACE}:release") or FIRST)
     return {setting: _chosen(config, setting, asked if asked in RELEASES else FIRST) for setting in CHARTS}
@@ -79,7 +80,7 @@ def version_of_stand_in(release: str, name: str) -> str:
 
 
 def stand_in(release: str, name: str, *, into: Path) -> Path:
-    """The chart of a release; name: network-operator or gpu-operator. into: where one of a later release is made."""
+    """The chart of a release; name: network-operator or gpu-operator. into: the folder for one of a later release."""
     first = STAND_IN_CHARTS / name
     if release == FIRST:
         return first
@@ -97,13 +98,13 @@ def stand_in(release: str, name: str, *, into: Path) -> Path:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Those below a folder, through its links: a subchart is one."""
+    """The files below a folder, through its links: a subchart is one."""
     for path in sorted(folder.iterdir()):
         yield from _files(path) if path.is_dir() else [path]
 
 
 def merged(before: Any, over: Any) -> Any:
-    """What is said, over what was said before."""
+    """A value over the earlier value."""
     if isinstance(before, dict) and isinstance(over, dict):
         return before | {key: merged(before.get(key), value) for key, value in over.items()}
     both = isinstance(before, list) and isinstance(over, list) and len(before) == len(over)

@@ -1,1 +1,1 @@
-"""What tests have of a rehearsal: a fixture for pytest, and the stack that it brings up."""
+"""The parts of a rehearsal for tests: a fixture for pytest, and the stack that it brings up."""

@@ -1,4 +1,4 @@
-"""The fixture `rehearse`, which pytest finds by itself where the rehearsal is installed."""
+"""The fixture `rehearse`, which pytest finds by itself if the rehearsal is installed."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack

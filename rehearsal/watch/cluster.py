@@ -1,7 +1,7 @@
 """The cluster as one simulator sees it: objects of some kinds, cached as plain documents and kept by watches.
 
-Each kind is listed, then watched from that version. Whatever ends the watch (a restarted API server, a version that is
-too old) leads to a new list, whose differences are told as events, so nothing is missed and nothing is polled. The
+Each kind is listed, then watched from that version. Any end of the watch (a restarted API server, a version that is too
+old) leads to a new list, whose differences are reported as events, so nothing is missed and nothing is polled. The
 objects of a custom resource are watched while its definition is there.
 """
 
@@ -26,7 +26,7 @@ Listener = Callable[[str, Document, bool], None]
 
 
 class Cluster:
-    """The cached objects, and those who are told of changes.
+    """The cached objects, and the listeners for changes.
 
     kinds: what is watched, of `RESOURCES`; listeners: called after the cache has changed.
     """
@@ -47,7 +47,7 @@ class Cluster:
 
     @property
     def is_listed(self) -> bool:
-        """Whether every kind has been read once, or has no definition."""
+        """True if every kind has been read once, or lacks a definition."""
         return DEFINITION in self._listed and all(
             kind in self._listed or (kind in DEFINED_BY and not self._is_served(kind)) for kind in self._kinds
         )
@@ -60,11 +60,11 @@ class Cluster:
                 tasks.create_task(keep)
 
     async def wait_listed(self) -> None:
-        """Wait until every kind has been read once, or has no definition."""
+        """Wait until every kind has been read once, or lacks a definition."""
         await self.wait_until(lambda: self.is_listed)
 
     async def wait_until(self, condition: Callable[[], bool]) -> None:
-        """Wait until a condition over the cache holds; it is asked again after every change."""
+        """Wait until a condition over the cache holds; it is called again after every change."""
         while not condition():
             await self._changed.wait()
 
@@ -73,7 +73,7 @@ class Cluster:
         await self.wait_until(lambda: self.version != version)
 
     def touch(self) -> None:
-        """Have every condition asked again, because something beside the cache has changed."""
+        """Have every condition called again, because something outside the cache has changed."""
         self.version += 1
         self._changed.set()
         self._changed = asyncio.Event()

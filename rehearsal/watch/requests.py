@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 UNREACHABLE: Final = (httpx2.TransportError, httpx2.StreamError, OSError)
-"""What the client raises when the API server cannot be reached."""
+"""The client's errors when the API server cannot be reached."""
 FIRST_PAUSE_SECONDS: Final = 0.1
 LONGEST_PAUSE_SECONDS: Final = 3.0
 
@@ -21,7 +21,7 @@ LONGEST_PAUSE_SECONDS: Final = 3.0
 async def insist(request: Callable[[], Awaitable[_T]], *, what: str) -> _T | None:
     """Make a request until the API server answers; None when it says that the object is gone or has changed.
 
-    what: names the request in the log. Raises lightkube's ApiError for an answer that asking again would not change.
+    what: names the request in the log. Raises lightkube's ApiError for an answer that another try would not change.
     """
     pause = FIRST_PAUSE_SECONDS
     while True:

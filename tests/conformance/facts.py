@@ -15,19 +15,21 @@ import yaml
 from tests.conformance.notation import Fields, below, schema_of
 
 NETWORK, GPU = "network-operator-26.4.1", "gpu-operator-26.3.3"
-"""The releases that the program installs where a stack file names none."""
+"""The releases that the program installs by default."""
 NETWORK_LATER, GPU_LATER = "network-operator-26.7.0-rc.2", "gpu-operator-26.7.0"
-"""Those of 26.7. Of the Network Operator's chart only the release candidate was published where it could be read."""
+"""The releases of 26.7. For the Network Operator's chart only the release candidate was published in a readable
+place.
+"""
 DRA = "dra-driver-0.4.1"
-"""NVIDIA's DRA driver for GPUs, beside either. From 26.7 on the GPU Operator's chart has its definitions too."""
+"""NVIDIA's DRA driver for GPUs, with either. From 26.7 on the GPU Operator's chart has its definitions too."""
 FOLDERS = {"26.4": (NETWORK, GPU, DRA), "26.7": (NETWORK, GPU, NETWORK_LATER, GPU_LATER)}
-"""By release, where its definitions are: what a later one has changed takes the place of what it was."""
+"""By release, the folders of its definitions: a changed definition of a later one takes the place of the earlier."""
 AMD = "amd-gpu-operator-1.5.1"
-"""The release of AMD's operator, which stands beside either."""
+"""The release of AMD's operator, for use with either."""
 PROMETHEUS = "prometheus"
-"""What monitors and rules look like."""
+"""The definitions of monitors and rules."""
 SCHEDULERS = "schedulers"
-"""What Kueue and Volcano are told of nodes."""
+"""The definitions of Kueue's and Volcano's objects for nodes."""
 FOLDER = Path(__file__).parent / "facts"
 
 
@@ -38,14 +40,14 @@ def file_of(original: str) -> Path:
 
 @cache
 def facts(original: str) -> Any:
-    """What an original says."""
+    """The content of an original."""
     return yaml.load(file_of(original).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
 
 
 @cache
 def definitions(release: str = "26.4") -> dict[str, Any]:
-    """The custom resource definitions by name: of a release's operators, of AMD's, of both kinds of Prometheus, and of
-    schedulers.
+    """The custom resource definitions by name: of a release's operators, of AMD's operator, of both kinds of
+    Prometheus, and of schedulers.
     """
     folders = (*FOLDERS[release], AMD, PROMETHEUS, SCHEDULERS)
     files = [file.relative_to(FOLDER) for release in folders for file in sorted((FOLDER / release).iterdir())]
@@ -53,7 +55,7 @@ def definitions(release: str = "26.4") -> dict[str, Any]:
 
 
 def fields_of(kind: str, release: str = "26.4") -> Fields:
-    """The fields of a kind's stored version. kind: or, where two groups have it, the definition's name."""
+    """The fields of a kind's stored version. kind: or, if two groups have it, the definition's name."""
     found = definitions(release).items()
     (definition,) = [definition for name, definition in found if kind in (name, definition["names"]["kind"])]
     (fields,) = [version["fields"] for version in definition["versions"].values() if version["storage"]]
@@ -77,7 +79,7 @@ def assert_accepted(kind: str, spec: dict[str, Any]) -> None:
 
 @cache
 def chart_values(release: str) -> dict[str, Any]:
-    """A chart's default values, over those of its subchart for kernel modules where it has one."""
+    """A chart's default values, over those of its subchart for kernel modules if it has one."""
     values = _defaults(f"{release}/chart-values.yaml")
     if file_of(f"{release}/chart-values-kmm.yaml").exists():
         values["kmm"] = {**_defaults(f"{release}/chart-values-kmm.yaml"), **values["kmm"]}
@@ -98,7 +100,7 @@ def _defaults(original: str) -> dict[str, Any]:
 def misfits(values: dict[str, Any], release: str) -> dict[str, str]:
     """The values that a chart does not take, by path, with the reason: it has none of the name, or one of another type.
 
-    What stands in a comment of the chart's is one of its values. Below a default that is an empty mapping, and in an
+    A value in a comment of the chart is one of its values. Below a default that is an empty mapping, and in an
     affinity, which is Kubernetes' own, anything may stand.
     """
     commented_out = facts(f"{release}/chart-values.yaml")["commented-out"]

@@ -1,7 +1,7 @@
-"""How the facts write the fields of a custom resource, and what that means as JSON schema.
+"""The notation of the facts for the fields of a custom resource, and its meaning as JSON schema.
 
 A leaf is its type. A mapping names the fields of an object, those that are required with a `!` behind them; `"*"`
-stands for any name. A list of one says what every item is. What else must hold of a value stands beside its fields,
+stands for any name. A list of one says what every item is. Further conditions of a value stand next to its fields,
 behind a `$`:
 
     name!: string
@@ -30,11 +30,11 @@ _LEFT_OUT = ("description", "format")
 def shorten(schema: Schema) -> Fields:
     """A definition's schema in this notation: without descriptions, formats, and rules that only an API server reads.
 
-    Raises ValueError for what the notation has no word for.
+    Raises ValueError for a schema outside the notation.
     """
     if schema.get("x-kubernetes-int-or-string"):
         return INT_OR_STRING
-    # The rules of Kubernetes' own (`x-kubernetes-validations`, list types) are no JSON schema.
+    # Kubernetes' special rules (`x-kubernetes-validations`, list types) are not JSON schema.
     rest = {key for key in schema if not key.startswith("x-kubernetes-")} - {*_KEPT, *_LEFT_OUT, *_STRUCTURE}
     if rest or "type" not in schema:
         raise ValueError(f"no word for {sorted(rest) or 'a value without a type'}")
@@ -64,7 +64,7 @@ def _fields(schema: Schema) -> Iterator[tuple[str, Fields]]:
 
 
 def said(fields: Fields) -> dict[str, Any]:
-    """What must hold of a value itself: its type, and the rest by JSON schema's words."""
+    """The conditions of a value itself: its type, and the rest by JSON schema's words."""
     if isinstance(fields, str):
         return {"type": fields}
     if isinstance(fields, list) or "$items" in fields:
@@ -96,7 +96,7 @@ def required(fields: Fields) -> set[str]:
 
 
 def schema_of(fields: Fields) -> dict[str, Any]:
-    """The JSON schema that facts mean: a field that they do not name is an error, save where the definition is open."""
+    """The JSON schema that facts mean: a field that they do not name is an error, unless the definition is open."""
     if fields == INT_OR_STRING:
         return {"type": ["integer", "string"]}
     schema = said(fields)

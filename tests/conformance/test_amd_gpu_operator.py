@@ -1,4 +1,4 @@
-"""What we tell AMD's GPU Operator is what its chart and its definition take."""
+"""Our values for AMD's GPU Operator fit its chart and its definition."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Every Helm value that we set is one of the real charts, and a registry of one's own has every image of theirs."""
+"""Every Helm value that we set is one of the real charts, and a private registry has every image of theirs."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -102,7 +102,7 @@ def test_both_real_charts_upgrade_their_definitions_themselves_and_we_do_not_sto
 
 
 def repositories(values: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Every value that says where an image comes from: a repository, or a whole reference with a registry's name."""
+    """Every value that names the source of an image: a repository, or a whole reference with a registry's name."""
     if isinstance(values, dict):
         for key, value in values.items():
             here = (*path, key)
@@ -145,8 +145,8 @@ def test_every_image_of_the_gpu_operators_chart_is_in_our_table_with_its_source(
     ("release", "facts_of"), [("26.4", NETWORK), ("26.4", GPU), ("26.7", NETWORK_LATER), ("26.7", GPU_LATER)]
 )
 def test_what_our_table_says_of_an_image_is_the_real_charts_default(release: Any, facts_of: str) -> None:
-    """Its values beside the repositories: image, version, and whether it is there. A release candidate's version stands
-    for that of what is released (assumed).
+    """Its values next to the repositories: image, version, and the switch that enables it. A release candidate's
+    version stands for that of what is released (assumed).
     """
 
     def differing(ours: Any, real: Any) -> list[tuple[Any, Any]]:
@@ -161,7 +161,7 @@ def test_what_our_table_says_of_an_image_is_the_real_charts_default(release: Any
 
 
 def _without(values: Any, paths: set[tuple[str, ...]], above: tuple[str, ...] = ()) -> Any:
-    """The values but for those at some paths: a release candidate's images are in a place of their own."""
+    """The values without those at some paths: a release candidate's images are in a separate place."""
     if not isinstance(values, dict):
         return values
     kept = {key: value for key, value in values.items() if (*above, key) not in paths}
@@ -176,7 +176,7 @@ def test_no_image_of_a_chart_is_left_at_its_source(images: Any) -> None:
 
 
 def pull_secret_takers() -> set[str]:
-    """The parts of the ClusterPolicy with an image that can be told what it is pulled with.
+    """The parts of the ClusterPolicy with an image that take a pull secret.
 
     The chart passes the value on for each of them, and has it among its defaults for most.
     """

@@ -93,7 +93,7 @@ def test_an_ipoib_network_and_its_addresses_are_ones_that_the_real_definitions_a
     ids=["node-preparation", "nvidia-peermem", "dranet"],
 )
 def test_our_daemon_sets_have_no_field_but_kubernetes_own(spec: Any) -> None:
-    """What lightkube's models, made of Kubernetes' own definition, do not know is gone after reading."""
+    """A field that lightkube's models, made of Kubernetes' own definition, do not know is gone after reading."""
     assert DaemonSetSpec.from_dict(spec).to_dict() == spec
 
 

@@ -1,4 +1,4 @@
-"""The facts are of the releases that the program installs, say where they are from, and fail a test when they age."""
+"""The facts are of the releases that the program installs, name their sources, and fail a test when they age."""
 
 import re
 from pathlib import Path
@@ -73,7 +73,7 @@ def test_facts_are_written_with_their_source_and_then_current(
 
 
 def test_no_text_of_the_definitions_is_kept() -> None:
-    """Facts are names, types and bounds; what somebody wrote to explain them stays where it is."""
+    """Facts are names, types and bounds; their authors' explanations are not copied."""
     kept = [file for file in FOLDER.rglob("*.yaml") if re.search(r"[Dd]escription|openAPIV3Schema", file.read_text())]
     assert kept == []
     assert sum(file.stat().st_size for file in FOLDER.rglob("*.yaml")) < 220_000

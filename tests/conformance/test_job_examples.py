@@ -1,4 +1,6 @@
-"""The programs in examples/jobs print what their controllers' definitions take, for the pools of our own stacks."""
+"""The programs in examples/jobs print documents that their controllers' definitions take, for the pools of the stacks
+in this project.
+"""
 
 import json
 import subprocess
@@ -22,7 +24,7 @@ from tests.conformance.notation import schema_of
 FOLDER = PROJECT / "examples" / "jobs"
 DEFINITIONS: dict[str, Any] = yaml.safe_load((PROJECT / "tests/conformance/job-controllers.yaml").read_text())
 JOB = DEFINITIONS["JobSet"]["spec"]["replicatedJobs"][0]["template!"]["spec"]
-"""Of a Job, as the definition of a JobSet has it."""
+"""Fields of a Job, as the definition of a JobSet has it."""
 KINDS = {
     "indexed-job": ["Service", "Job"],
     "job-set": ["JobSet"],
@@ -34,7 +36,7 @@ KINDS = {
     "tcp-over-ipoib": ["Service", "Job"],
 }
 STACKS = {"tcp-over-ipoib": ("ipoib", "hbv4")}
-"""The stack and the pool that an example is for, where it is not the pool ndh100 of dev."""
+"""The stack and the pool that an example is for, if it is not the pool ndh100 of dev."""
 
 every_example = pytest.mark.parametrize("example", sorted(KINDS))
 

@@ -1,4 +1,4 @@
-"""The simulated machines' PCI addresses are those of Azure's own NCCL topology files."""
+"""The simulated machines' PCI addresses are those in Azure's NCCL topology files."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +14,7 @@ CLASSES = {"gpus": "0302", "hcas": "0207"}
 
 
 def devices(part: Any, numa_node: int) -> Iterator[tuple[str, str, int]]:
-    """Address, class and NUMA node of all that sits beside a processor, behind its bridges too."""
+    """Address, class and NUMA node of all devices next to a processor, behind its bridges too."""
     for kind, device_class in CLASSES.items():
         yield from ((address, device_class, numa_node) for address in part.get(kind, ()))
     for bridge in part.get("bridges", {}).values():

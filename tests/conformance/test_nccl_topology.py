@@ -31,7 +31,7 @@ AZURES_WORDS = """<system version="1">
 
 
 def azures(size: str) -> Any:
-    """What Azure's file for a size says."""
+    """The content of Azure's file for a size."""
     return {key: said for key, said in facts(FILES[size]).items() if key != "source"}
 
 

@@ -11,7 +11,7 @@ FALL_BACK, NVLINK = "transcripts/nccl-debug-socket-fallback.txt", "transcripts/n
 
 
 def excerpt(name: str) -> str:
-    """The lines of a log that tell, or seem to tell, by what NCCL connects."""
+    """The lines of a log that name, or seem to name, the transport with which NCCL connects."""
     text: str = facts(name)["excerpt"]
     return text
 

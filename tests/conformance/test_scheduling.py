@@ -1,4 +1,4 @@
-"""What schedulers are told of pools is what the real definitions of Kueue and Volcano take."""
+"""The objects for schedulers fit the real definitions of Kueue and Volcano."""
 
 import pytest
 from aks_infiniband.facts.catalog import SIZES
@@ -17,7 +17,7 @@ from tests.conformance.facts import assert_accepted, definitions
 from tests.some_pools import pool
 
 RACKS = "Standard_ND128isr_GB300_v6"
-"""Machines whose NVLink domain is a level of its own."""
+"""Machines whose NVLink domain is a separate level."""
 MOST = [f"example.com/level-{number}" for number in range(MOST_LEVELS)]
 
 

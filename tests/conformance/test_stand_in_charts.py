@@ -21,7 +21,7 @@ EVERY = pytest.mark.parametrize(("release", "chart"), REAL)
 NFD = "node-feature-discovery"
 CANDIDATE, FINAL = "26.7.0-rc.2", "26.7.0"
 PLACES = {"repository"}
-"""What a release candidate has otherwise than what is released: its images are in a place of their own."""
+"""The differences between a release candidate and a release: its images are in a separate place."""
 
 Tree = dict[str, Any]
 

@@ -14,7 +14,7 @@ from tests.conformance.stand_ins import DRA_DRIVER, OPERATORS, chart_of
 REHEARSAL = Path(__file__).parents[2] / "rehearsal"
 WITHOUT_RELEASE = [*REHEARSAL.glob("operators/crds/*.yaml"), *REHEARSAL.glob("stack/definitions/*.yaml")]
 DRIVERS = {"26.4": [DRA_DRIVER], "26.7": []}
-"""What stands beside the operators, and whose definitions these bring from 26.7 on."""
+"""Drivers next to the operators, whose definitions these bring from 26.7 on."""
 OURS = {
     (release, name): said
     for release in RELEASES
@@ -26,7 +26,7 @@ OURS = {
 
 
 def differences(ours: Fields, real: Fields, path: str = "") -> Iterator[str]:
-    """What our definition says otherwise than the real one, of the fields that ours has."""
+    """The differences between our definition and the real one, for the fields that ours has."""
     mine, theirs = said(ours), said(real)
     for word in ("type", "enum", "default", "minimum", "open"):
         if mine.get(word) != theirs.get(word):

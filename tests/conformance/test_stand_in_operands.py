@@ -1,4 +1,4 @@
-"""What the stand-ins make is named, labelled and mounted as the manifests of the real operators say."""
+"""The stand-ins' objects have the names, labels and mounts of the real operators' manifests."""
 
 from typing import Any
 
@@ -22,12 +22,12 @@ FILLED_IN = {
     "CniNetworkDirectory": "/etc/cni/net.d",
     "ConfigMapName": "doca-telemetry-service",
 }
-"""What the operators fill in, for the policies and the node of these tests."""
+"""The values that the operators fill in, for the policies and the node of these tests."""
 NOT_ASKED_FOR = {
     *("config-manager", "config-manager-init"),  # configurations by node label
     *("nvidia-fs-ctr", "nvidia-gdrcopy-ctr", "openshift-driver-toolkit-ctr"),
 }
-"""Containers of the manifests that the operator takes out where the program's values do not ask for them."""
+"""Containers of the manifests that the operator takes out if the program's values do not enable them."""
 MADE = {
     (document["kind"], document["metadata"]["name"]): document
     for plan in (network_plan(), gpu_plan())
@@ -47,7 +47,7 @@ def filled_in(value: Any) -> Any:
 
 
 def seen(document: dict[str, Any]) -> dict[str, Any]:
-    """What a stand-in's document says of what the facts hold."""
+    """The fields of a stand-in's document that the facts have."""
     template = document["spec"]["template"]
     pod = template["spec"]
     made_by = {"nvidia.network-operator.state", "app.kubernetes.io/managed-by"}

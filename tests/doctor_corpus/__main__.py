@@ -6,7 +6,7 @@ from tests.doctor_corpus.cases import scores
 
 
 def main() -> int:
-    """Print a line for each cluster; returns 1 where the doctor is wrong about one."""
+    """Print a line for each cluster; returns 1 if the doctor is wrong about one."""
     found = list(scores())
     for score in found:
         state = "mended" if score.mended else "broken"

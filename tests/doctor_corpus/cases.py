@@ -17,19 +17,19 @@ FOLDER: Final = Path(__file__).parent
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """One thing that was broken, or mended after it was broken."""
+    """One thing that was broken, or repaired after it was broken."""
 
     name: str
     stack: str
     breaks: str
-    """What broke it, in shell."""
+    """The commands that broke it, in shell."""
     mends: str
     shows: Mapping[str, str]
     """By symptom, the object that shows it, as a pattern."""
     records_mended: bool
 
     def wrong(self, found: list[Diagnosis]) -> str:
-        """What is wrong with what the doctor says; empty where it says each symptom, and no other."""
+        """The errors in the doctor's findings; empty if it finds each symptom, and no other."""
         told: dict[str, list[str]] = {}
         for diagnosis in found:
             told.setdefault(diagnosis.symptom.id, []).append(diagnosis.about)
@@ -46,7 +46,7 @@ class Case:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Score:
-    """What the doctor says of one recorded cluster."""
+    """The doctor's findings on one recorded cluster."""
 
     case: str
     mended: bool
@@ -56,7 +56,7 @@ class Score:
 
 
 def cases() -> list[Case]:
-    """Every case, in the order of the file: some begin where the one before has ended."""
+    """Every case, in the order of the file: some begin at the end of the one before."""
     given = yaml.safe_load((FOLDER / "breaks.yaml").read_text())
     return [
         Case(
@@ -72,12 +72,12 @@ def cases() -> list[Case]:
 
 
 def name_of(case: Case, *, mended: bool) -> str:
-    """What the recorded cluster of a case is called."""
+    """The name of the recorded cluster of a case."""
     return f"{case.name}, {'mended' if mended else 'broken'}"
 
 
 def scores() -> Iterator[Score]:
-    """What the doctor says of every recorded cluster, broken ones first."""
+    """The doctor's findings on every recorded cluster, broken ones first."""
     for mended in (False, True):
         for case in cases():
             document = store.load(case.stack).get(name_of(case, mended=mended))

@@ -1,7 +1,7 @@
 """Breaks a kept rehearsal, one thing at a time, and records what it shows.
 
-`python -m tests.doctor_corpus.record KUBECONFIG STACK [CASE …]`, after `make rehearse STACK=… KEEP=1`. What is recorded
-is the cluster at the first moment at which the doctor says what it should, or after a minute whatever it says.
+`python -m tests.doctor_corpus.record KUBECONFIG STACK [CASE …]`, after `make rehearse STACK=… KEEP=1`. The recording is
+the cluster at the first moment at which the doctor finds what it should, or after a minute whatever it finds.
 """
 
 import json
@@ -27,7 +27,7 @@ _BREAK_SECONDS: Final = 60.0
 _MEND_SECONDS: Final = 120.0
 _PAUSE_SECONDS: Final = 1.0
 _TIMES: Final = 3
-"""How often in a row the doctor has to be right: trouble that follows shows a little later."""
+"""The number of times in a row that the doctor has to be right: trouble that follows shows a little later."""
 
 
 def main(kubeconfig: Path, stack: str, chosen: list[str]) -> int:
@@ -58,7 +58,7 @@ def document(snapshot: Snapshot) -> Document:
 
 
 def _recorded(case: Case, kubeconfig: Path) -> tuple[str, dict[str, Document]]:
-    """What is wrong with what the doctor says, and the broken and the mended cluster."""
+    """The errors in the doctor's findings, and the broken and the repaired cluster."""
     with tempfile.NamedTemporaryFile() as saved:
         environment = {"KUBECONFIG": str(kubeconfig), "SAVED": saved.name}
         wrong = _run(case.breaks, environment)

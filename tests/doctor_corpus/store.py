@@ -46,7 +46,7 @@ def _key(item: Mapping[str, Any]) -> Key:
 
 
 def _difference(before: Document, now: Document) -> Document:
-    """What has changed: objects that are new or gone, merge patches (RFC 7386) of the others, and all the rest."""
+    """The changes: objects that are new or gone, merge patches (RFC 7386) of the others, and all the rest."""
     old, new = ({_key(item): item for item in document["objects"]} for document in (before, now))
     changed = [[*key, _merge_patch(old[key], item)] for key, item in new.items() if old.get(key, item) != item]
     parts = {

@@ -1,4 +1,4 @@
-"""What the product says of a text, and whether that is right."""
+"""The product's answer to a text, and its correctness."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _LAST: Final = "x\nNCCL error: unhandled system error, NCCL version 2.28.9"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is said of a case."""
+    """The answer to a case."""
 
     file: str
     case: Mapping[str, Any]
@@ -30,7 +30,7 @@ class Answer:
 
 
 def answers() -> Iterator[Answer]:
-    """Of every case."""
+    """Answers to every case."""
     ask = {"ranks": _rank, "pods": _pod, "azure": _azure, "environment": _environment, "clusters": _cluster}
     for file in FILES:
         for case in yaml.safe_load((Path(__file__).parent / f"{file}.yaml").read_text(encoding="utf-8")):

@@ -1,14 +1,14 @@
 """Draws docs/dashboard.png: the Grafana dashboard in a Grafana that runs, over six hours of metrics.
 
-`python -m tests.pictures.dashboard http://127.0.0.1:3000`, the URL of a Grafana on this machine that nobody has to log
-in to (GF_AUTH_ANONYMOUS_ENABLED=true, GF_AUTH_ANONYMOUS_ORG_ROLE=Admin) and that has no data source yet. prometheus,
+`python -m tests.pictures.dashboard http://127.0.0.1:3000`, the URL of a Grafana on this machine that needs no login
+(GF_AUTH_ANONYMOUS_ENABLED=true, GF_AUTH_ANONYMOUS_ORG_ROLE=Admin) and that does not have a data source yet. prometheus,
 promtool, chromium and pngquant are taken from the PATH (Debian's packages). The dashboard is the one that the component
 declares.
 
 Two nodes of a pool with eight HCAs and GPUs each: a job of matrix products, half an hour without one, and a job that
 copies memory. Two hours before the end an HCA has symbol errors and trains to half its rate, and the next scheduled
-check says so; an hour before the end a GPU has an Xid. What a GPU shows was recorded on an H200, with which labels on a
-node of Kubernetes (tests/field_recordings/metrics.yaml); the rest, and when what happens, is made up.
+check says so; an hour before the end a GPU has an Xid. The metrics of a GPU were recorded on an H200, with the labels
+on a node of Kubernetes (tests/field_recordings/metrics.yaml); the rest, and the times, are made up.
 """
 
 import json
@@ -29,7 +29,7 @@ from tests.unit.field_recordings.recordings import recordings
 _PICTURE: Final = Path(__file__).parents[2] / "docs" / "dashboard.png"
 _STEP: Final = 30
 _SECONDS: Final = 6 * 3600 + 900
-"""What the dashboard shows, and before it what its first rates are made of."""
+"""The time that the dashboard shows, and before it the time for its first rates."""
 _FULL: Final = 5e10
 """Bytes a second of NDR."""
 _PROMETHEUS: Final = "127.0.0.1:19090"
@@ -129,7 +129,7 @@ def draw(grafana: str, folder: Path) -> None:
     """The picture, as a browser shows the dashboard."""
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-background-networking"]
     options += ["--disable-component-update", "--disable-sync", "--no-first-run"]
-    # Milliseconds: a minute after the first time Grafana reads everything anew, and shows that it does.
+    # Milliseconds: a minute after the first time Grafana reads everything again, and shows that it does.
     options += ["--virtual-time-budget=45000"]
     options += [f"--user-data-dir={folder}/browser", f"--window-size={_SIZE}", f"--screenshot={_PICTURE}"]
     page = f"{grafana}/d/aks-infiniband?theme=light"

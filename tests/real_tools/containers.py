@@ -50,7 +50,7 @@ class Containers:
         return self._started[-1]
 
     def said(self, node: str) -> str:
-        """What the node's last tool has said so far."""
+        """The output of the node's last tool so far."""
         return (self._folder / f"{node}.out").read_text()
 
     def sockets(self, node: str) -> set[str]:
@@ -79,7 +79,7 @@ def two_containers(machine: Machine, folder: Path) -> Iterator[Containers]:
 
 
 def wait_until(holds: Callable[[], object]) -> None:
-    """Wait until something holds; fails where it does not come to that."""
+    """Wait until something holds; fails if it does not come to that."""
     give_up = time.monotonic() + PATIENCE_SECONDS
     while not holds():
         assert time.monotonic() < give_up

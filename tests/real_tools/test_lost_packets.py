@@ -1,4 +1,4 @@
-"""A validation in which one HCA's packets do not arrive. It takes longest, and so it has a machine of its own."""
+"""A validation in which one HCA's packets do not arrive. The module takes longest, and so it has a separate machine."""
 
 import pytest
 

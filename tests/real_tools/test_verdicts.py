@@ -11,7 +11,7 @@ from tests.real_tools.whole_validation import Lane
 pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]
 
 EARLIER, LATER = "6.06", "6.24"
-"""What perftest 4.5 (Debian 12) and 25.01 (Debian 13) say of their version."""
+"""The version texts of perftest 4.5 (Debian 12) and 25.01 (Debian 13)."""
 
 
 def test_two_healthy_nodes_pass(lane: Lane) -> None:

@@ -1,6 +1,6 @@
 """Tools that wait in vain for each other: who is blamed by a validation, and how a rehearsal has them end.
 
-They wait most of their time, so they have a virtual machine of their own, beside that of the others.
+The tools wait most of their time, so they have a virtual machine that the others do not use.
 """
 
 import re

@@ -28,7 +28,7 @@ SECONDS = 1800
 """For one validation, however busy this machine is; an idle one needs thirty."""
 PAYLOAD = "/run/payload"
 _LINK_GBPS = 10
-"""What Soft-RoCE says of an interface that knows no rate of its own."""
+"""Soft-RoCE's rate for an interface without a known rate."""
 
 
 class Outcome(NamedTuple):
@@ -107,7 +107,7 @@ class Lane(NamedTuple):
         with FakeApi() as api:
             api.config_maps["soft-validation-report"] = {}
             arguments = [argument for argument in container["args"] if argument not in API_ARGUMENTS]
-            arguments[arguments.index(METADATA)] = f"http://{HOST}:1/"  # where nobody answers
+            arguments[arguments.index(METADATA)] = f"http://{HOST}:1/"  # a port without a server
             arguments += ["--termination-log", "/dev/null", "--api", f"http://{HOST}:{api.server.server_port}"]
             command = [*container["command"], *arguments]
 
@@ -127,7 +127,7 @@ class Lane(NamedTuple):
 
     @contextmanager
     def while_(self, fault: str, undone: str) -> Iterator[None]:
-        """Have a fault of the machine's own while the block runs. fault, undone: commands of its shell."""
+        """Have a fault of the machine itself while the block runs. fault, undone: commands of its shell."""
         self._do(fault)
         try:
             yield

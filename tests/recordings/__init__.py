@@ -1,1 +1,1 @@
-"""What every stack and every example declares, recorded: see README.md beside this."""
+"""Recordings of the declarations of every stack and every example: see README.md in this folder."""

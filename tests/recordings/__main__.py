@@ -1,4 +1,4 @@
-"""Records anew: `python -m tests.recordings` what the programs declare, `... released` what a release is held to."""
+"""Records again: `python -m tests.recordings` the programs' declarations, `... released` the promise of a release."""
 
 import argparse
 

@@ -25,9 +25,10 @@ _KUBERNETES: Final[dict[str, tuple[str, ...]]] = {
     "pulumi:providers:kubernetes": ("clusterIdentifier",),
 }
 """Inputs for whose change pulumi-kubernetes 4.27.0 replaces the resource (provider/pkg/provider: diff.go,
-helm_release.go; provider.go, DiffConfig, for the provider itself, with which goes all that is in the cluster). Beside
-them stands what the API server refuses to change: kind, and a DaemonSet's selector. A ConfigMap's data is not among
-them: every provider here has enableConfigMapMutable."""
+helm_release.go; provider.go, DiffConfig, for the provider itself, with which goes all that is in the cluster). The
+table also has the fields that the API server refuses to change: kind, and a DaemonSet's selector. A ConfigMap's data is
+not among them: every provider here has enableConfigMapMutable.
+"""
 
 _NAMED: Final = re.compile(r"`(\S+::\S+)`")
 
@@ -45,7 +46,7 @@ def identities(recording: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def lost(released: Sequence[Mapping[str, Any]], declared: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """What happens to released resources that a program replaces, renames or removes: label to a sentence.
+    """The fate of released resources that a program replaces, renames or removes: label to a sentence.
 
     released, declared: identities, before and now.
     """
@@ -62,11 +63,11 @@ def lost(released: Sequence[Mapping[str, Any]], declared: Sequence[Mapping[str, 
 
 
 def unnamed(resources: Iterable[str], changelog: str) -> set[str]:
-    """Which resources, by type and name, a changelog does not name in its section on what no release has yet.
+    """The resources, by type and name, that a changelog does not name in its section on changes since the last release.
 
     `*` in a name there stands for any text: what users' own pools and programs give to it.
 
-    Raises ValueError where there is no such section.
+    Raises ValueError without such a section.
     """
     _, heading, rest = changelog.partition("\n## [Unreleased]\n")
     if not heading:
@@ -91,7 +92,7 @@ def _replacing(type_: str) -> frozenset[str]:
 
 
 def _at(value: Any, path: str) -> Any:
-    """What stands at a path such as a.b or a[].b, of a list in each item; None where nothing does."""
+    """The value at a path such as a.b or a[].b, of a list in each item; None if there is none."""
     step, _, rest = path.partition(".")
     found = value.get(step.removesuffix("[]")) if isinstance(value, Mapping) else None
     if found is None or not rest:

@@ -1,4 +1,4 @@
-"""The programs that are recorded, and where their recordings lie."""
+"""The programs that are recorded, and the files of their recordings."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +28,7 @@ class Program:
 
     @property
     def declared(self) -> Path:
-        """What it declares today, as far as the repository says."""
+        """Its recorded declaration of today."""
         return _HERE / "declared" / f"{self.name}.yaml"
 
     @property
@@ -37,7 +37,7 @@ class Program:
         return _HERE / "released" / f"{self.name}.yaml"
 
     def record(self) -> dict[str, Any]:
-        """What it declares when it runs now."""
+        """Its declaration in a run now."""
         return document(run(self.folder, self.stack))
 
 

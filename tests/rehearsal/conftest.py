@@ -1,4 +1,4 @@
-"""The project's own program, rehearsed as anybody rehearses theirs: with the fixture `rehearse`."""
+"""The project's own program, rehearsed as any user's program: with the fixture `rehearse`."""
 
 from collections.abc import Callable
 from typing import Any

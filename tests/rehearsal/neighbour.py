@@ -1,6 +1,6 @@
 """Another user of this computer, who knocks at ports: `python -m tests.rehearsal.neighbour PORT …`.
 
-Prints as JSON what each port answered to this user and, where this user is root, to another one: to gRPC calls, and to
+Prints as JSON the answer of each port to this user and, if this user is root, to another one: to gRPC calls, and to
 requests for metrics and profiles.
 """
 
@@ -16,7 +16,7 @@ import httpx2
 
 NOBODY: Final = 65534
 _CALLS: Final = ("/grpc.health.v1.Health/Check", "/pulumirpc.ResourceProvider/Invoke")
-"""What Pulumi's own servers answer, and what a provider does."""
+"""Calls that Pulumi's own servers answer, and one that a provider does."""
 _PATHS: Final = ("metrics", "debug/pprof/", "debug/pprof/goroutine?debug=2", "debug/flags/v", "configz")
 
 
@@ -36,7 +36,7 @@ def _code(channel: grpc.Channel, method: str) -> str:
 
 
 def get(port: int) -> dict[str, int]:
-    """What a port answers to requests for metrics and profiles, where it answers in HTTP at all."""
+    """A port's answers to requests for metrics and profiles, if it answers in HTTP at all."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     found = {}
@@ -50,14 +50,14 @@ def get(port: int) -> dict[str, int]:
 
 
 def knock(ports: list[int]) -> dict[str, Any]:
-    """What all ports answer to whoever this process is."""
+    """The answers of all ports to the user of this process."""
     pages = {url: status for port in ports for url, status in get(port).items()}
     return {"calls": {port: call(port) for port in ports}, "pages": pages}
 
 
 if __name__ == "__main__":
     asked = [int(port) for port in sys.argv[1:]]
-    said: dict[str, Any] = {"owner": knock(asked)}  # imports at first use what may lie where another cannot read
+    said: dict[str, Any] = {"owner": knock(asked)}  # first, because another user may not read what it imports
     if os.geteuid() == 0:
         os.setgroups([])
         os.setgid(NOBODY)

@@ -1,15 +1,15 @@
-"""A place where little is allowed: `python -m tests.rehearsal.poor_place FOLDER ROOM COMMAND …` runs a command there.
+"""A place with few rights: `python -m tests.rehearsal.poor_place FOLDER ROOM COMMAND …` runs a command there.
 
-As in a container that runs as a user of its own, without privileges, without a network and with a read-only file
-system. The command
+As in a container that runs as a separate user, without privileges, without a network and with a read-only file system.
+The command
 - runs as a user whom no passwd knows, without HOME and USER, and without any capability,
 - is refused new namespaces, mounts and ptrace,
 - has a loopback device, and neither another one nor a route,
-- may write below FOLDER alone, on a disk of ROOM bytes, or without that limit where ROOM is 0; TMPDIR is full,
+- may write below FOLDER alone, on a disk of ROOM bytes, or without that limit if ROOM is 0; TMPDIR is full,
 - finds no proxy that answers.
 
-None of it takes privileges where the kernel lets ordinary users make a user namespace. Where it does not, only the
-refusals are left. `command_in` makes the command line, `proofs` tries what is not allowed.
+None of it takes privileges if the kernel lets ordinary users make a user namespace. If it does not, only the refusals
+are left. `command_in` makes the command line, `proofs` tries what is not allowed.
 """
 
 import ctypes
@@ -62,7 +62,7 @@ def command_in(folder: Path, *command: str, room: int = 0) -> list[str]:
 
 
 def enter(folder: Path, room: int) -> None:
-    """Make this process's place poor. Raises OSError where the kernel makes no user namespace for us."""
+    """Make this process's place poor. Raises OSError if the kernel makes no user namespace for us."""
     user, group = os.geteuid(), os.getegid()
     _checked(_LIBC.unshare(_NEW_USER | _NEW_MOUNTS | _NEW_NETWORK))
     Path("/proc/self/setgroups").write_text("deny")
@@ -124,7 +124,7 @@ def _write(folder: Path) -> None:
 
 
 def proofs(folder: Path) -> dict[str, str]:
-    """What a process here may not: each attempt with its answer."""
+    """The forbidden actions of a process here: each attempt with its answer."""
     capabilities = next(line for line in Path("/proc/self/status").read_text().splitlines() if "CapEff" in line)
     return {
         "the user's name": _refusal(lambda: pwd.getpwuid(os.getuid())),
@@ -140,7 +140,7 @@ def proofs(folder: Path) -> dict[str, str]:
 
 
 def _may_enter(folder: Path, room: int) -> bool:
-    """Whether the kernel allows all of it. Tried by a child: some allow a beginning, and half a place is none."""
+    """True if the kernel allows all of it. Tried by a child: some allow a beginning, and half a place is none."""
     child = os.fork()
     if child == 0:
         try:

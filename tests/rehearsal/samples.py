@@ -10,12 +10,12 @@ from tests.rehearsal.shell import shell
 
 @dataclass(frozen=True)
 class Sample:
-    """What a sample Job that completed has left."""
+    """The results of a sample Job that completed."""
 
     nodes: set[str]
     """Names of the nodes that its pods ran on."""
     shown: str
-    """What its pods showed of their machines."""
+    """The facts on their machines that its pods showed."""
 
 
 def completed_sample(
@@ -24,7 +24,7 @@ def completed_sample(
     """Apply the sample of a pool unchanged, wait until it has completed, and delete it.
 
     output: the stack's output that holds it; without one the command prints it, as for the project's own program.
-    folder: one of the test's own.
+    folder: a new one of the test.
     """
     name, where = f"sample-{pool}", f"--namespace {namespace}"
     command = f"aks-infiniband workload {pool} --sample --stack {rehearsal.stack} --folder {rehearsal.project}"

@@ -11,7 +11,7 @@ from rehearsal.session import Rehearsal
 
 
 def in_shell(script: str, folder: Path | None = None, *, seconds: float = 180) -> str:
-    """What a script prints; it must succeed. folder: where it runs; None: somewhere, far from the project.
+    """The output of a script; it must succeed. folder: for its run; None: any, far from the project.
 
     seconds: how long it may take.
     """

@@ -54,7 +54,7 @@ class DataCentre:
             empty(server.cloud.control_planes()[0], Clock(SPEED))
 
     def engine(self, folder: Path, *, kubelogin: bool = True) -> Engine:
-        """The engine on a new stack. folder: one of the test's own."""
+        """The engine on a new stack. folder: a new one of the test."""
         shutil.copytree(self.run_folder.pulumi, folder, symlinks=True)
         return self.engine_in(folder, kubelogin=kubelogin)
 

@@ -20,7 +20,7 @@ def pool_facts(
 ) -> PoolFacts:
     """A pool of the one cluster that all these tests have.
 
-    fabric: that its machines share, None where they do not. gpu_driver: the pool's gpuProfile.driver.
+    fabric: that its machines share, None if they do not. gpu_driver: the pool's gpuProfile.driver.
     """
     subscription = load()
     known = subscription.size(size)

@@ -18,7 +18,7 @@ def _nothing() -> None:
 def eventually(question: Callable[[], Any], *, seconds: float = 120, check: Callable[[], object] = _nothing) -> Any:
     """The first true answer to a question.
 
-    seconds: real ones, after which the test fails. check: raises where waiting on makes no sense.
+    seconds: real ones, after which the test fails. check: raises if further waiting is useless.
     """
     end = time.monotonic() + seconds
     while not (answer := question()):
@@ -31,7 +31,9 @@ def eventually(question: Callable[[], Any], *, seconds: float = 120, check: Call
 
 @contextmanager
 def standing_still(clock: Clock) -> Iterator[None]:
-    """What a simulated Azure has accepted stays under way until the block ends, and takes its time from then on."""
+    """A request that a simulated Azure has accepted stays under way until the block ends, and takes its time from then
+    on.
+    """
     goes_on, pause = threading.Event(), clock.pause
 
     def wait(seconds: float) -> None:

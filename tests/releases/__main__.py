@@ -12,7 +12,7 @@ DISTRIBUTIONS: Final = ("components", "command_line", "rehearsal", "rehearsal/to
 _NUMBER: Final = re.compile(r"\d+\.\d+\.\d+")
 _SECTION: Final = re.compile(r"^## \[Unreleased\]\n(?P<text>.*?)(?=^## \[)", re.MULTILINE | re.DOTALL)
 _OURS: Final = r'(?P<before>^version = "|"aks-infiniband(?:-[a-z]+)?(?:\[[a-z,]+\])?==)'
-"""What stands before the version in a pyproject.toml: the key, or a distribution of ours that another one asks for."""
+"""The text before the version in a pyproject.toml: the key, or a distribution of ours that another one requires."""
 
 
 class VersionError(ValueError):

@@ -1,4 +1,4 @@
-"""What the unit tests of every component share."""
+"""The shared fixtures of every component's unit tests."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
@@ -24,9 +24,9 @@ def _the_day(monkeypatch: pytest.MonkeyPatch) -> None:
 def _told_already(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """Keep quiet about what the outputs of a failed program hold: `deploy` has raised the failure.
 
-    Whatever waited for the resource that failed holds its exception, and nobody asks for it. The garbage collector
-    would write each to stderr with its traceback, in whatever test runs then or after the last one. Writing one while
-    Python 3.11 compiles a module even fails the run: a traceback is parsed, and the parser is not re-entrant.
+    Every waiter for the resource that failed holds its exception, which is never retrieved. The garbage collector would
+    write each to stderr with its traceback, in whatever test runs then or after the last one. Writing one while Python
+    3.11 compiles a module even fails the run: a traceback is parsed, and the parser is not re-entrant.
     """
     if "exception was never retrieved" not in context["message"]:
         loop.default_exception_handler(context)
@@ -45,11 +45,10 @@ def _end(loop: asyncio.AbstractEventLoop) -> None:
 def deploy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deploy]:
     """Runs a program against the mocks and gives what it registered. Its exceptions come through.
 
-    preview: whether nothing is created, so that what Azure would answer is unknown.
-    outputs: by type token, what a resource answers beside its inputs.
-    feature_states: states of the subscription feature, one a look; the last one stays.
-    answers: by the last part of its token, what a function answers, or raises.
-    hooks: whether what is to run before a resource is created runs.
+    preview: True if nothing is created, so that Azure's answers are unknown. outputs: by type token, a resource's
+    outputs in addition to its inputs. feature_states: states of the subscription feature, one a look; the last one
+    stays. answers: by the last part of its token, a function's answer, or error. hooks: True if the hooks before a
+    resource's creation run.
     """
 
     def run(

@@ -41,6 +41,12 @@ def sentences(words: str) -> list[str]:
     return [" ".join(found.split()) for found in _SENTENCE_END.split(words) if found.strip()]
 
 
+def whole_sentences(texts: Iterable[Text]) -> Iterator[tuple[Text, str]]:
+    """Each sentence of the texts that has at least two words: a rate compares these, and not cells with one figure."""
+    for text in texts:
+        yield from ((text, sentence) for sentence in sentences(text.words) if " " in sentence)
+
+
 def habits_in(sentence: str) -> Iterator[str]:
     """Each habit, as often as the sentence has it."""
     for habit, pattern in HABITS.items():

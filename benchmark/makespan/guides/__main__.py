@@ -1,11 +1,11 @@
-"""What the public guides have a person do, in their order, each step begun when the one before is done.
+"""The steps of the public guides for a person, in their order, each step begun when the one before is done.
 
 The order is that of Azure/aks-rdma-infiniband at 700dabb (2026-07-16), `tests/setup-infra/deploy-aks.sh`: resource
 group and cluster, kube-prometheus, the feature's loop and the pool (`add_nodepool`), the Network Operator, its policy
 and the wait for OFED, the GPU Operator and the wait for its validators; then `tests/scenarios/test.sh POLICY all` in
-their own image. What a step does is otherwise what our program does for the same stack file. Left out, in the guides'
-favour: the time between two commands, Prometheus' own start, the loops' pauses of 5 and 10 s, a second policy for the
-device plugins before the tests, and `test.sh POLICY mpijob`, which pulls another image, built on CUDA's devel image.
+their own image. A step otherwise does what our program does for the same stack file. Left out, in the guides' favour:
+the time between two commands, Prometheus' own start, the loops' pauses of 5 and 10 s, a second policy for the device
+plugins before the tests, and `test.sh POLICY mpijob`, which pulls another image, built on CUDA's devel image.
 """
 
 import dataclasses
@@ -19,9 +19,9 @@ from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 SUBSCRIPTION = "/subscriptions/11111111-2222-4333-8444-555555555555/resourceGroups/network/providers"
 SUBNET = f"{SUBSCRIPTION}/Microsoft.Network/virtualNetworks/hub/subnets/nodes"
 IDENTITY = f"{SUBSCRIPTION}/Microsoft.ManagedIdentity/userAssignedIdentities/aks"
-"""`az aks create` makes neither a network nor an identity that takes time of its own; these are there already."""
+"""`az aks create` makes neither a network nor an identity that takes separate time; these are there already."""
 TESTS_IMAGE = "ghcr.io/azure/aks-rdma-infiniband/ibtools:latest"
-"""Of all tests but `mpijob`, with GPUs and without (`tests/scenarios/k8s/values.yaml`)."""
+"""Image of all tests except `mpijob`, with GPUs and without (`tests/scenarios/k8s/values.yaml`)."""
 MONITORING = ("prometheus/prometheus", "prometheus-operator/prometheus-operator", "grafana/grafana")
 """Images of kube-prometheus-stack, whose chart Helm waits for."""
 # Plain data, as Kubernetes takes it: the SDK's types of nested mappings are more than a type checker can bear.

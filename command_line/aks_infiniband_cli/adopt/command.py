@@ -47,7 +47,7 @@ def run(given: argparse.Namespace) -> Answer:
     """Read, describe and write. The exit code is FOUND if something is left, or has to be done first."""
     if (given.resource_group is None) != (given.cluster is None):
         raise CommandError("--resource-group and --cluster name the AKS cluster together: give both, or neither")
-    for path in _files(given):  # before anything is asked
+    for path in _files(given):  # before any request
         if path.exists():
             raise CommandError(f"{path} is there already: name another stack, or move it away")
     file = kubeconfig_of(given)
@@ -171,7 +171,7 @@ def _answer(given: argparse.Namespace, made: "Description", found: "Found", writ
 
 
 def _first(made: "Description") -> Iterator[tuple[str, str]]:
-    """What `pulumi up` would refuse until a person has done it."""
+    """The points that `pulumi up` would refuse until a person has done them."""
     if made.stack is None or made.stack.existing is None:
         return
     from aks_infiniband.stack import beforehand  # noqa: PLC0415

@@ -46,7 +46,7 @@ class PoolThere:
 
     @property
     def name(self) -> str:
-        """Of the pool."""
+        """Name of the pool."""
         return self.nodes.name if self.nodes else str((self.azure or {})["name"])
 
 
@@ -58,9 +58,9 @@ class TakenOver:
     id: str
     infiniband: bool
     changes: Sequence[str]
-    """What the first update changes in place, and why."""
+    """The changes that the first update makes in place, and why."""
     stays: Sequence[str]
-    """Properties for which a stack file has no key: they stay as they are."""
+    """Properties without a key in a stack file: they stay as they are."""
 
 
 @dataclass(kw_only=True)
@@ -69,7 +69,7 @@ class Description:
 
     configuration: dict[str, Any] = field(default_factory=dict)
     stack: Stack | None = None
-    """What the loader makes of it; None if there is nothing to describe."""
+    """The loader's result; None if there is nothing to describe."""
     taken: list[TakenOver] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
 
@@ -192,7 +192,7 @@ def _fit(pool: PoolThere, found: Found) -> Fit | None:
 
 
 def _owners(pool: PoolThere, found: Found) -> list[GpuDriver]:
-    """Who can own the driver of the GPUs, the likeliest first. What others offer is left to them."""
+    """The possible owners of the GPUs' driver, the likeliest first. Parts that others offer are left to them."""
     assert pool.nodes
     size = SIZES[pool.nodes.vm_size]
     gpus = size.accelerator
@@ -210,7 +210,7 @@ def _owners(pool: PoolThere, found: Found) -> list[GpuDriver]:
 
 
 def _beside(azure: Mapping[str, Any]) -> dict[str, Any]:
-    """What Azure has of a pool in addition to the keys of a pool: an entry of existingCluster.aks.nodePools."""
+    """Azure's properties of a pool in addition to the keys of a pool: an entry of existingCluster.aks.nodePools."""
     found = {
         "subnetId": azure.get("vnetSubnetID"),
         "podSubnetId": azure.get("podSubnetID"),

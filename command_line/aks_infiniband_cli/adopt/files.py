@@ -1,4 +1,4 @@
-"""What `adopt` writes: the stack file, and the file for `pulumi import`."""
+"""The files that `adopt` writes: the stack file, and the file for `pulumi import`."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What mode and drivers a pool has, as its nodes and the operators' policies tell the library's readers."""
+"""Mode and drivers of a pool, which the library's readers read from its nodes and the operators' policies."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,16 +20,16 @@ BY_OTHERS: Final[tuple[Mode, ...]] = ("rdma-shared", "sriov", "driver-only")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fit:
-    """What fits a pool."""
+    """The keys that fit a pool."""
 
     mode: Mode
     nic_driver: NicDriver
     gpu_driver: GpuDriver
     auto_gpu_direct: bool
-    """Whether gpuDirect is auto; else it is the default."""
+    """True if gpuDirect is auto; else it is the default."""
 
     def keys(self, size: MachineSize) -> dict[str, Any]:
-        """The keys of the stack file's pool, but for mode and NIC driver. What is the default is left out."""
+        """The keys of the stack file's pool, except mode and NIC driver. Defaults are left out."""
         found: dict[str, Any] = {}
         if self.gpu_driver != size.default_gpu_driver:
             found["gpuDriver"] = self.gpu_driver

@@ -1,4 +1,4 @@
-"""What a cluster has, as `adopt` looks at it, and which of its nodes are one pool."""
+"""The content of a cluster, as `adopt` looks at it, and the nodes that form one pool."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class NodesOfPool:
     selector: Mapping[str, str]
     """Labels that they, and no others, carry."""
     of_aks: bool
-    """Whether AKS says which agent pool they are of."""
+    """True if AKS names the agent pool of the nodes."""
     nodes: Sequence[Object]
 
     def keys(self) -> dict[str, Any]:
@@ -44,7 +44,7 @@ class NodesOfPool:
         return {**found, "nodeSelector": dict(self.selector)}
 
     def offers(self, resource: str) -> bool:
-        """Whether a node offers a resource to pods."""
+        """True if a node offers a resource to pods."""
         return any(resource in offered(node) for node in self.nodes)
 
 
@@ -54,7 +54,7 @@ class Found:
 
     nodes: Sequence[Object]
     seen: Seen
-    """What hands out HCAs."""
+    """The objects that hand out HCAs."""
     gpu_policies: Sequence[Object]
     """ClusterPolicies."""
 
@@ -64,7 +64,7 @@ class Found:
         return followed(self.gpu_policies)
 
     def theirs(self) -> list[str]:
-        """What others keep, with who made it."""
+        """The objects that others keep, with their makers."""
         return [
             f"{item['kind']} {item['metadata']['name']} (made by {made_by(dict(item))})"
             for item in [*self.seen.policies, *self.gpu_policies]
@@ -96,7 +96,7 @@ def pools_in(nodes: Sequence[Object]) -> tuple[list[NodesOfPool], list[Left]]:
 
 
 def require_nodes_in(group: str, subscription: str, name: str, pools: Sequence[NodesOfPool]) -> None:
-    """Raises CommandError if a node is no machine of the cluster in Azure that was named: then the kubeconfig is of
+    """Raises CommandError if a node is not a machine of the cluster in Azure that was named: then the kubeconfig is of
     another cluster. group: in which AKS keeps the machines.
     """
     wanted = f"azure:///subscriptions/{subscription}/resourceGroups/{group}/".casefold()

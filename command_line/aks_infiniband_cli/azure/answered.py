@@ -15,9 +15,9 @@ class RefuseOdd(SansIOHTTPPolicy[Any, Any]):
     """A policy of a client's pipeline. A request that is answered so may have been accepted."""
 
     def on_response(self, request: PipelineRequest[Any], response: PipelineResponse[Any, Any]) -> None:
-        """Raises ServiceResponseError for a body that is no JSON."""
+        """Raises ServiceResponseError for a body that is not JSON."""
         found = response.http_response
-        if found.status_code >= 400:  # the clients tell it, whatever its body is
+        if found.status_code >= 400:  # the clients report it, whatever its body is
             return
         # Some of the clients have responses of an older kind.
         body = found.read() if hasattr(found, "read") else found.body()

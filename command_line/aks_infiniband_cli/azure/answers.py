@@ -1,4 +1,4 @@
-"""What Azure says of a subscription and a region, as plain data."""
+"""Azure's facts on a subscription and a region, as plain data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Permission:
 
 @dataclass(frozen=True, kw_only=True)
 class Role:
-    """A role that somebody has."""
+    """A role of a user."""
 
     name: str
     permissions: tuple[Permission, ...]
@@ -43,8 +43,8 @@ class Role:
 class Offer:
     """A machine size in a region.
 
-    vcpus: what one machine counts against the quota. zones: that have it. refused: why the subscription gets none at
-    all; None where it does. refused_zones: zones in which it gets none.
+    vcpus: what one machine counts against the quota. zones: that have it. refused: the reason why the subscription gets
+    none at all; None if it does. refused_zones: zones in which it gets none.
     """
 
     family: str

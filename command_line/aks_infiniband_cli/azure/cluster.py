@@ -17,8 +17,9 @@ SUCCEEDED: Final = "Succeeded"
 ENDED: Final = (SUCCEEDED, "Failed", "Canceled")
 """Provisioning states in which nothing is under way."""
 UPGRADING: Final = ("Upgrading", "UpgradingNodeImageVersion")
-"""Provisioning states in which Azure carries out what `upgrade` has asked for (Azure, "Agent Pools - Get", and its
-simulation's recordings)."""
+"""Provisioning states in which Azure carries out the requests of `upgrade` (Azure, "Agent Pools - Get", and its
+simulation's recordings).
+"""
 _NOTHING_TO_ABORT: Final = 409
 
 
@@ -29,15 +30,15 @@ class PoolThere:
     name: str
     system: bool
     version: str
-    """Of Kubernetes, with its patch: what its nodes have or are to get."""
+    """Version of Kubernetes, with its patch: the one that its nodes have or are to get."""
     asked: str
-    """The same as it was asked for, such as 1.35."""
+    """The same as it was requested, such as 1.35."""
     image: str
     count: int
     state: str
     os_sku: str
     surges: bool
-    """Whether an upgrade adds machines; else it takes them away one after the other."""
+    """True if an upgrade adds machines; else it takes them away one after the other."""
     at_once: str
     """maxUnavailable."""
 
@@ -55,25 +56,27 @@ class ClusterThere:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Next:
-    """What a pool can have: the newest node image, and the system before its last upgrade."""
+    """The choices of a pool: the newest node image, and the system before its last upgrade."""
 
     image: str
     before: tuple[str, str] | None
-    """Kubernetes and node image; None where Azure has nothing to roll back to."""
+    """Kubernetes and node image; None if Azure cannot roll back."""
 
 
 class Operation(Protocol):
     """A request that Azure has accepted."""
 
     def done(self) -> bool:
-        """Whether it has ended."""
+        """True if it has ended."""
 
     def failure(self) -> str | None:
-        """Why it failed, once it has ended; None where it did not."""
+        """The cause of the failure, once it has ended; None if it succeeded."""
 
 
 class _Polled:
-    """state: the provisioning state of what is changed. It tells the end if Azure does not tell the operation's."""
+    """state: the provisioning state of what is changed. The state shows the end if Azure does not report the
+    operation's.
+    """
 
     def __init__(self, poller: LROPoller[Any], state: Callable[[], str]) -> None:
         self._poller, self._state, self._told = poller, state, False
@@ -97,7 +100,9 @@ class _Polled:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What Azure has accepted from a command that is gone. state: the provisioning state, which alone tells of it."""
+    """A request that Azure has accepted from a command that is gone. state: the provisioning state, the only sign of
+    it.
+    """
 
     state: Callable[[], str]
 
@@ -140,7 +145,7 @@ class Aks:
         return [newer for name, patch in patches if name == version for newer in patch.upgrades or ()]
 
     def next_of(self, pool: str) -> Next:
-        """What a pool can have."""
+        """The choices of a pool."""
         with in_words(f"what pool {pool} can have cannot be read"):
             found = self._client.agent_pools.get_upgrade_profile(*self._place, pool)
         used = max(found.recently_used_versions or (), key=_used_at, default=None)
@@ -148,9 +153,9 @@ class Aks:
         return Next(image=str(found.latest_node_image_version), before=before)
 
     def upgrade_control_plane(self, version: str) -> Operation:
-        """Ask for another version of the control plane alone: pools keep theirs.
+        """Request another version of the control plane alone: pools keep theirs.
 
-        What Azure carries out already is not asked for again: the command that has asked may be gone.
+        A request that Azure carries out already is not repeated: the command that sent it may be gone.
         """
         with in_words("Azure refuses the upgrade of the control plane"):
             wanted = self._client.managed_clusters.get(*self._place)
@@ -158,12 +163,12 @@ class Aks:
                 return _Seen(lambda: self.read().state)
             wanted.kubernetes_version = version
             for profile in wanted.agent_pool_profiles or ():
-                profile.node_image_version = None  # to name one is to ask for a rollback
+                profile.node_image_version = None  # to name one is to request a rollback
             begun = self._client.managed_clusters.begin_create_or_update(*self._place, wanted)
             return _Polled(begun, lambda: self.read().state)
 
     def upgrade_pool(self, pool: str, version: str, image: str | None = None) -> Operation:
-        """Ask for a version of a pool, or go on with giving it, as `upgrade_control_plane` does.
+        """Request a version of a pool, or continue the request, as `upgrade_control_plane` does.
 
         image: to roll it back to, with an older version.
         """
@@ -176,7 +181,7 @@ class Aks:
             return _Polled(begun, lambda: self.state(pool))
 
     def upgrade_image(self, pool: str) -> Operation:
-        """Ask for the newest node image of a pool, or go on with giving it, as `upgrade_control_plane` does."""
+        """Request the newest node image of a pool, or continue the request, as `upgrade_control_plane` does."""
         with in_words(f"Azure refuses another node image of pool {pool}"):
             if self.state(pool) in UPGRADING:
                 return _Seen(lambda: self.state(pool))
@@ -184,7 +189,7 @@ class Aks:
             return _Polled(begun, lambda: self.state(pool))
 
     def abort(self, pool: str) -> None:
-        """Ask to end what is under way on a pool; nothing happens where it has just ended."""
+        """End the operation on a pool; nothing happens if it has just ended."""
         try:
             self._client.agent_pools.begin_abort_latest_operation(*self._place, pool, polling=False)
         except HttpResponseError as error:

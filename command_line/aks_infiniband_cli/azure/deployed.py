@@ -8,7 +8,7 @@ from aks_infiniband_cli.azure.answers import Machines
 
 
 def machines_of(pool: Any) -> Machines:
-    """The properties of a pool. Those that only newer versions of the API have may be missing."""
+    """The properties of a pool. Properties that only newer versions of the API have may be missing."""
     gpus = getattr(pool.gpu_profile, "nvidia", None)
     modes = {
         GPUS: getattr(gpus, "management_mode", None),

@@ -1,4 +1,4 @@
-"""What Azure's clients raise, in words for a person."""
+"""The errors of Azure's clients, in words for a person."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from aks_infiniband_cli.stack_file import SUBSCRIPTION
 
 
 def words_of(error: AzureError) -> str:
-    """Azure's code and words in one line, with its details: of an operation that failed, AKS tells the cause there.
+    """Azure's code and words in one line, with its details: AKS gives the cause of a failed operation there.
 
     The clients read both forms, Resource Manager's with an object `error` and AKS's without one
     (docs/records/facts.yaml).
@@ -28,7 +28,7 @@ def _of(told: Any) -> Iterator[str]:
 
 
 def remedy_of(error: AzureError) -> str:
-    """What to do where a subscription cannot be read."""
+    """The remedy if a subscription cannot be read."""
     if isinstance(error, ClientAuthenticationError):
         return "az login, or the environment variables of a service principal; then again"
     if isinstance(error, HttpResponseError):

@@ -8,8 +8,9 @@ from aks_infiniband_cli.azure.clients import Clients
 
 _IDENTITY: Final = "Microsoft.ManagedIdentity/userAssignedIdentities"
 _IDENTITY_VERSION: Final = "2023-01-31"
-"""Of the API of managed identities, whose answer names the principal; azure-native 3 uses this one, too (Microsoft
-Learn, API version change log of userAssignedIdentities, read 2026-11-22)."""
+"""Version of the API of managed identities, whose answer names the principal; azure-native 3 uses this one, too
+(Microsoft Learn, API version change log of userAssignedIdentities, read 2026-11-22).
+"""
 
 
 class Azure:
@@ -45,7 +46,7 @@ class Azure:
         ]
 
     def principals(self) -> frozenset[str]:
-        """Of the subscription's user-assigned identities."""
+        """The principals of the subscription's user-assigned identities."""
         listed = self._resources.resources.list(filter=f"resourceType eq '{_IDENTITY}'")
         found = [self._resources.resources.get_by_id(str(each.id), api_version=_IDENTITY_VERSION) for each in listed]
         return frozenset(str(identity.properties["principalId"]) for identity in found if identity.properties)

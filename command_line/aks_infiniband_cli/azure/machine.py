@@ -1,4 +1,4 @@
-"""The requests to Azure about a machine and its pool, through the maintained clients.
+"""The requests to Azure for a machine and its pool, through its maintained clients.
 
 Restart and redeploy are Microsoft.Compute's, on the machine in the scale set: AKS's API has none, and its node
 auto-repair takes the same steps. Machines are deleted by AKS's own API, because AKS counts them: with the scale set's
@@ -34,13 +34,13 @@ _MACHINE: Final = re.compile(
 _CLUSTER: Final = re.compile(r"/resourceGroups/([^/]+)/providers/[^/]+/managedClusters/([^/]+)$", re.IGNORECASE)
 _LATER_SECONDS: Final = 10
 _POLL_SECONDS: Final = 5
-"""Where Azure does not say how long to wait."""
+"""The pause if Azure does not name one."""
 _GAVE_UP: Final = ("Failed", "Canceled")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgentPool:
-    """A pool as Azure has it. count: of machines, also where Azure could not make all. gave_up: its last change failed.
+    """A pool as Azure has it. count: of machines, also if Azure could not make all. gave_up: its last change failed.
     machines: AKS's names by the resource ID, in lower case.
     """
 
@@ -53,7 +53,7 @@ class AgentPool:
 class Machine:
     """One machine and its pool. resource: the machine's ID. pool: of its agent pool.
 
-    Raises CommandError for a resource that is no machine of Azure's, or whose cluster cannot be read.
+    Raises CommandError for a resource that is not a machine of Azure, or whose cluster cannot be read.
     """
 
     def __init__(self, resource: str, pool: str, endpoint: str | None) -> None:
@@ -68,7 +68,7 @@ class Machine:
         self._poller: LROPoller[Any] | None = None
         self._refused, self._passes = "", False
         self.accepted = False
-        """Whether Azure has accepted the last request, or may have."""
+        """True if Azure has accepted the last request, or may have."""
         self._not_before = 0.0
 
     def _cluster(self, resources: ResourceManagementClient) -> dict[str, str]:
@@ -100,15 +100,15 @@ class Machine:
         )
 
     def in_pool(self, pool: AgentPool) -> bool:
-        """Whether the pool still has the machine."""
+        """True if the pool still has the machine."""
         return self._resource.lower() in pool.machines
 
     def restart(self) -> None:
-        """Ask for a restart of the machine."""
+        """Request a restart of the machine."""
         self._begin("restart")
 
     def redeploy(self) -> None:
-        """Ask for another host for the machine."""
+        """Request another host for the machine."""
         self._begin("redeploy")
 
     def _begin(self, action: str) -> None:
@@ -122,7 +122,7 @@ class Machine:
         self._ask(lambda: getattr(operations, f"begin_{action}")(**given))
 
     def delete(self) -> None:
-        """Ask AKS to delete the machine, and nobody else's; nothing where it has just gone."""
+        """Have AKS delete the machine, and no other; nothing if it has just gone."""
 
         def ask() -> LROPoller[Any] | None:
             name = self.agent_pool().machines.get(self._resource.lower())
@@ -134,7 +134,7 @@ class Machine:
         self._ask(ask)
 
     def refill(self, count: int) -> None:
-        """Ask for so many machines; whoever has changed the pool meanwhile is not overruled."""
+        """Request so many machines; another program's change of the pool meanwhile is not overruled."""
 
         def ask() -> LROPoller[Any]:
             found = self._aks.agent_pools.get(**self._pool)
@@ -146,7 +146,7 @@ class Machine:
         self._ask(ask)
 
     def _ask(self, ask: Callable[[], LROPoller[Any] | None]) -> None:
-        """What Azure refuses at once is told by `progress`, as what fails later."""
+        """A request that Azure refuses at once is reported by `progress`, as one that fails later."""
         if time.monotonic() < self._not_before:
             return
         self._poller, self._refused, self._passes, self.accepted = None, "", False, False
@@ -162,9 +162,10 @@ class Machine:
             self._not_before = time.monotonic() + _LATER_SECONDS
 
     def progress(self) -> tuple[Progress, str]:
-        """How far the last request is, and Azure's words if it was refused or failed, or if its status cannot be read.
+        """The progress of the last request, and Azure's words if it was refused or failed, or if its status cannot be
+        read.
 
-        It is `none` if nothing was accepted: then it may be asked again.
+        The progress is `none` if nothing was accepted: then the request may be sent again.
         """
         if self._poller is None:
             if self.accepted:
@@ -174,4 +175,6 @@ class Machine:
 
 
 _LATER: Final = (412, 429)
-"""Somebody else has just changed the pool, or Azure is asked too often. Of conflicts (409) only the words tell."""
+"""Another program has just changed the pool, or Azure gets too many requests. For conflicts (409) only the words
+decide.
+"""

@@ -1,6 +1,6 @@
 """The simulated Azure of a rehearsal, in a shell that the rehearsal's `activate` has put there.
 
-A file says where it answers, and as whom. The command line and the rehearsal import nothing of each other.
+A file has its address and its user. The command line and the rehearsal import nothing of each other.
 """
 
 import os
@@ -42,7 +42,7 @@ class _Login(Form):
 
 
 def rehearsed() -> Rehearsed | None:
-    """That of the shell; None outside of a rehearsal. Raises CommandError where the rehearsal has ended."""
+    """That of the shell; None outside of a rehearsal. Raises CommandError if the rehearsal has ended."""
     named = os.environ.get(VARIABLE)
     if not named:
         return None

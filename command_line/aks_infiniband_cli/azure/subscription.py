@@ -79,7 +79,7 @@ class Azure:
         return found
 
     def deployed(self, group: str, name: str) -> Deployed | None:
-        """A cluster, by resource group and name; None where it is not there."""
+        """A cluster, by resource group and name; None if it is not there."""
         try:
             found = self._clients.aks.managed_clusters.get(group, name)
         except ResourceNotFoundError:

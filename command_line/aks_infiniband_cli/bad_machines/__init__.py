@@ -1,4 +1,4 @@
-"""What is done about a machine that is bad: evidence is kept of it, and another one takes its place.
+"""The treatment of a bad machine: evidence is kept of it, and another one takes its place.
 
-How it is found is not here: that is the validation's and the light check's.
+The validation and the light check, not this room, find bad machines.
 """

@@ -22,7 +22,7 @@ from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, CommandErro
 from aks_infiniband_cli.documents import write_new
 
 _MOST_GPUS: Final = 16
-"""Of one machine."""
+"""Number of GPUs of one machine."""
 _UNKNOWN: Final = "I do not know"
 _PROJECT: Final = "aks-infiniband"
 _ANSWERS: Final = ("workload", "size", "gpus", "nodes", "verbs", "gpu_driver", "cluster", "region")
@@ -71,7 +71,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> Answer:
-    """Decide and write, or explain. The exit code is FOUND where InfiniBand is not worth its price."""
+    """Decide and write, or explain. The exit code is FOUND if InfiniBand is not worth its price."""
     if given.explain is not None:
         answered = [f"--{name.replace('_', '-')}" for name in _ANSWERS if getattr(given, name) is not None]
         if answered:
@@ -109,7 +109,7 @@ def _explained(path: Path) -> Answer:
 
 
 def _rehearse(folder: Path, stack: str) -> str:
-    """How to rehearse the stack file that lies in the folder."""
+    """The words on a rehearsal of the stack file in the folder."""
     if not (folder / "Pulumi.yaml").is_file():
         return "The folder does not have a program yet (Pulumi.yaml): docs/afternoon.md shows one"
     has_makefile = (folder / "Makefile").is_file() and (folder / "rehearsal").is_dir()
@@ -117,7 +117,7 @@ def _rehearse(folder: Path, stack: str) -> str:
 
 
 def _project(folder: Path) -> str:
-    """The name of the folder's Pulumi project; that of this one, where there is none yet."""
+    """The name of the folder's Pulumi project; that of this one, if the folder lacks one."""
     file = folder / "Pulumi.yaml"
     try:
         found = read(file) if file.is_file() else None
@@ -145,7 +145,7 @@ def _answers(given: argparse.Namespace) -> Answers:
 
 
 def _ask(given: argparse.Namespace) -> None:
-    """Ask for what no flag says. An empty answer leaves the choice to the program."""
+    """Prompt for the answers that no flag gives. An empty answer leaves the choice to the program."""
     if given.workload is None:
         given.workload = _Workloads.ask("What will run? (several: with commas)", default="training").split(",")
     if given.size is None:
@@ -167,16 +167,18 @@ def _ask(given: argparse.Namespace) -> None:
 
 
 def _has_drivers(given: argparse.Namespace) -> bool:
-    """Whether the machines have GPUs, which need a driver. An unknown size is refused by the decision."""
+    """True if the machines have GPUs, which need a driver. An unknown size is refused by the decision."""
     size = usual_size(given.workload, given.gpus) if given.size is None else SIZES.get(given.size)
     return size is not None and size.accelerator is not None
 
 
 class _Workloads(Prompt):
-    """Asks for one workload or several."""
+    """Prompts for one workload or several."""
 
     def process_response(self, value: str) -> str:
-        """Their names, with commas and nothing else. Raises InvalidResponse, and is asked again, for one not known."""
+        """Their names, with commas and nothing else. Raises InvalidResponse, and the prompt appears again, for one not
+        known.
+        """
         named = [word.strip() for word in value.split(",")]
         if not {*named} <= {*get_args(Workload)}:
             raise InvalidResponse(f"[prompt.invalid.choice]Choose among {', '.join(get_args(Workload))}")

@@ -29,15 +29,15 @@ LEAST_MACHINES: Final = 2
 """Assumed: with fewer GPUs than two machines have, little or nothing crosses between machines."""
 _WITH_GPUS: Final = "Standard_ND96isr_H100_v5"
 _WITHOUT_GPUS: Final = "Standard_HB176rs_v4"
-"""Sizes for a person who names none: those of the project's own stacks."""
+"""Sizes for a person who names none: those of the stacks in this project."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """What was chosen.
+    """The choice.
 
-    size, count: the machines; size is None where they are none of Azure's InfiniBand sizes. gpu_driver: None for what
-    follows from the size. worth_it: whether InfiniBand is worth its price. reasons: why, the weightiest first.
+    size, count: the machines; size is None if they are not of Azure's InfiniBand sizes. gpu_driver: None for the
+    default of the size. worth_it: True if InfiniBand is worth its price. reasons: why, the weightiest first.
     """
 
     transport: Transport
@@ -52,8 +52,8 @@ class Decision:
 def decide(answers: Answers, *, with_infiniband: bool = False) -> Decision:
     """The decision that follows from the answers.
 
-    with_infiniband: choose a way to InfiniBand even where it is not worth its price. Raises CommandError for answers
-    that do not go together.
+    with_infiniband: choose a way to InfiniBand even if it is not worth its price. Raises CommandError for answers that
+    do not go together.
     """
     if answers.fabric != "infiniband":
         return _without_infiniband(answers)
@@ -79,7 +79,9 @@ def decide(answers: Answers, *, with_infiniband: bool = False) -> Decision:
 
 
 def reasons_for(mode: Mode, size: MachineSize, count: int, gpu_driver: GpuDriver) -> list[Reason]:
-    """What a mode gives on machines of a size, in figures, and who drives the GPUs if it is not the size's default."""
+    """The gain of a mode on machines of a size, in figures, and the owner of the GPUs' driver if it is not the size's
+    default.
+    """
     found = [ports(size), *(ipoib(size) if mode == "ipoib" else rdma(size)), *_gpus(size, gpu_driver)]
     if size.accelerator is not None and count >= LEAST_MACHINES and mode != "ipoib":
         found.append(ETHERNET)
@@ -87,7 +89,7 @@ def reasons_for(mode: Mode, size: MachineSize, count: int, gpu_driver: GpuDriver
 
 
 def _of_a_rack(size: MachineSize) -> list[Reason]:
-    """What a person must know of machines that share an NVLink domain before renting them."""
+    """The facts on machines that share an NVLink domain that a person must know before renting them."""
     if size.nvlink_domain == 1:
         return []
     text = (
@@ -99,7 +101,7 @@ def _of_a_rack(size: MachineSize) -> list[Reason]:
 
 
 def _gpus(size: MachineSize, owner: GpuDriver) -> list[Reason]:
-    """Who drives the GPUs of a size whose driver has no owner by default, or that nothing offers to pods."""
+    """The owner of the GPUs' driver for a size without a default owner, or whose GPUs nothing offers to pods."""
     if size.accelerator is None:
         return []
     gpus = f"{size.accelerator.count} × {size.accelerator.model}"
@@ -162,7 +164,7 @@ def usual_size(workloads: Sequence[Workload], gpus: int | None) -> MachineSize:
 
 
 def _count(answers: Answers, size: MachineSize) -> int:
-    """How many machines; those that the GPUs need, or two."""
+    """The number of machines; those that the GPUs need, or two."""
     gpus = size.accelerator.count if size.accelerator else 0
     if answers.gpus and not gpus:
         raise CommandError(f"--gpus {answers.gpus}: {size.name} has none; leave that out, or name another --size")
@@ -239,8 +241,8 @@ def _mode(answers: Answers, size: MachineSize) -> tuple[Mode, list[Reason]]:
 
 
 def _gpu_driver(answers: Answers, size: MachineSize) -> GpuDriver | None:
-    """The owner of the driver, if it differs from what follows from the size. You name none: GPUs whose driver has no
-    owner by default get the operator, because they would be paid for and unusable. Raises CommandError for an
+    """The owner of the driver, if it differs from what follows from the size. Without a given owner, GPUs whose driver
+    lacks a default owner get the operator, because they would be paid for and unusable. Raises CommandError for an
     impossible answer.
     """
     wanted, usual = answers.gpu_driver, size.default_gpu_driver

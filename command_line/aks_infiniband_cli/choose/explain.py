@@ -51,7 +51,9 @@ def _without_values(configuration: Mapping[str, Any]) -> Iterator[tuple[str, Any
 
 @contextmanager
 def _without_login(configuration: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """With a kubeconfig of nobody's cluster: no decision follows from it, and the stack's may be on another machine."""
+    """With a kubeconfig of an imaginary cluster: no decision follows from it, and the stack's may be on another
+    machine.
+    """
     existing = configuration.get(_EXISTING)
     if not isinstance(existing, Mapping) or "kubeconfig" not in existing:
         yield configuration

@@ -1,4 +1,4 @@
-"""The figures behind a decision, each with its source: those of the library's own table, and what that has not."""
+"""The figures behind a decision, each with its source: those of the table in the library, and further ones."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -31,7 +31,7 @@ MODES: Final = "Azure/aks-rdma-infiniband 700dabb (2026-07-16)"
 
 
 def ports(size: MachineSize) -> Reason:
-    """What a machine of a size has."""
+    """The ports of a machine of a size."""
     has, gpus = size.infiniband, size.accelerator
     carries = f"{gpus.count} × {gpus.model}, " if gpus else ""
     text = (
@@ -43,7 +43,7 @@ def ports(size: MachineSize) -> Reason:
 
 
 def rdma(size: MachineSize) -> list[Reason]:
-    """What RDMA reaches on a size."""
+    """The RDMA figures of a size."""
     found = [_said(size, "rdma-write-bandwidth", "one adapter writes into another machine's memory with")]
     if size.accelerator is not None:
         found.append(_said(size, "all-reduce", "an all-reduce has a bus bandwidth of"))
@@ -51,7 +51,7 @@ def rdma(size: MachineSize) -> list[Reason]:
 
 
 def ipoib(size: MachineSize) -> list[Reason]:
-    """What a TCP connection reaches over InfiniBand, and on the pods' network."""
+    """The figures of a TCP connection over InfiniBand, and on the pods' network."""
     found = [
         _said(size, "ipoib-throughput", "one TCP connection over InfiniBand carries"),
         _said(size, "pod-network-throughput", "the same on the pods' ordinary network carries"),

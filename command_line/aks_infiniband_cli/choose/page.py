@@ -13,7 +13,7 @@ from aks_infiniband_cli.console import uncut
 
 
 def document_of(decision: Decision, region: str) -> dict[str, Any]:
-    """For `--output json`; region: for which the price is asked."""
+    """For `--output json`; region: of the price."""
     size = decision.size
     return {
         "transport": decision.transport,
@@ -46,7 +46,7 @@ def text_of(document: Mapping[str, Any]) -> str:
 
 
 def shown(document: Mapping[str, Any]) -> Group:
-    """For a terminal: the choice, why, the sources in a column of their own, and the price."""
+    """For a terminal: the choice, why, the sources in a separate column, and the price."""
     reasons = Table("why", "source", show_edge=False)
     for reason in document["reasons"]:
         reasons.add_row(Text(reason["text"]), Text(reason["source"] or "", style="dim", overflow="fold"))

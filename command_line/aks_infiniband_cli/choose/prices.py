@@ -1,4 +1,4 @@
-"""What a machine costs an hour, where somebody has read it from Azure's retail prices, and the command that asks."""
+"""The price of a machine an hour, if it was read from Azure's retail prices, and the command that reads it."""
 
 import re
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from aks_infiniband_cli.preflight.retail_prices import URL, wanted
 
 @dataclass(frozen=True, kw_only=True)
 class Price:
-    """Of one machine with Linux, pay as you go, in one region."""
+    """Hourly price of one Linux machine, pay as you go, in one region."""
 
     usd_per_hour: float
     region: str
@@ -25,7 +25,7 @@ _CONSTRAINED: Final = re.compile(r"-\d+")
 
 
 def price_of(vm_size: str) -> Price | None:
-    """None where nobody has recorded it. A constrained size costs what its machine does."""
+    """None if it is not recorded. A constrained size costs what its machine does."""
     row = _prices().get(_CONSTRAINED.sub("", vm_size))
     return row and Price(usd_per_hour=row["usdPerHour"], region=row["region"], read=row["read"].isoformat())
 

@@ -16,13 +16,13 @@ from aks_infiniband_cli.choose.decision import Decision
 from aks_infiniband_cli.console import CommandError
 
 KUBERNETES: Final = {"kubernetesVersion": "1.35", "supportPlan": "AKSLongTermSupport"}
-"""The version of the project's own stacks. Both operators name it, and long-term support lasts longer than its own
+"""The version of the stacks in this project. Both operators name it, and long-term support lasts longer than its own
 year.
 """
 _NAME: Final = r"[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?"
 """A cluster's name as Azure takes it. Its longest length follows from that of the node resource group's name."""
 _DIGITS: Final = 6
-"""Characters of a hash that tell two clusters apart whose names had to be cut."""
+"""Characters of a hash that distinguishes two clusters whose names had to be cut."""
 _DRIVER_IMAGE: Final = "myregistry.azurecr.io/amd/amdgpu-kmod"
 _BUILT: Final = "driverImage must be a repository of yours: the cluster pushes the GPUs' driver there (docs/mi300x.md)."
 _HOURLY: Final = "17 * * * *"

@@ -1,5 +1,5 @@
-"""The command doctor: looks at a live cluster, read-only, whoever built it, and explains it by symptom.
+"""The command doctor: looks at a live cluster, read-only, whatever tool built it, and explains it by symptom.
 
-The symptoms are data (`symptoms/`); a look is a pure function from a snapshot of the cluster to findings. What explains
-a failed `up` too stands in `aks_infiniband.diagnosis`, and is used here.
+The symptoms are data (`symptoms/`); a look is a pure function from a snapshot of the cluster to findings. Explanations
+that a failed `up` needs too stand in `aks_infiniband.diagnosis`, and are used here.
 """

@@ -19,18 +19,18 @@ class Symptom:
     id: str
     area: str
     title: str
-    """What is wrong, in a few words."""
+    """The problem, in a few words."""
     evidence: str
-    """What the cluster shows."""
+    """The signs in the cluster."""
     cause: str
     fix: str
-    """What helps."""
+    """The remedy."""
     sources: tuple[str, ...]
-    """Who met it, or where it is documented."""
+    """The people who met it, or the page that documents it."""
     read: str
     """When the sources were read: year and month, or day."""
     brings: tuple[str, ...] = ()
-    """Symptoms that follow from this one. They are not reported where this one is seen."""
+    """Symptoms that follow from this one. Such symptoms are not reported if this one is seen."""
 
 
 @cache
@@ -60,7 +60,7 @@ def _symptom(area: str, entry: Mapping[str, Any], messages: Mapping[str, Words])
 
 
 def _flat(given: Sequence[Any]) -> Iterator[str]:
-    """The names in a list that may hold lists, which stand in the file once under a name of their own."""
+    """The names in a list that may hold lists, which stand in the file once under a separate name."""
     for item in given:
         if isinstance(item, str):
             yield item

@@ -1,4 +1,4 @@
-"""The command doctor. What it imports takes a second, so it is imported when it runs."""
+"""The command doctor. Its imports take a second, so they are made when it runs."""
 
 import argparse
 from typing import Final
@@ -14,7 +14,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def doctor(given: argparse.Namespace) -> Answer:
-    """Look at the cluster. The exit code is FOUND where something is wrong."""
+    """Look at the cluster. The exit code is FOUND if something is wrong."""
     from aks_infiniband_cli.doctor import rendering  # noqa: PLC0415
     from aks_infiniband_cli.doctor.examine import examine  # noqa: PLC0415
     from aks_infiniband_cli.doctor.read import read  # noqa: PLC0415

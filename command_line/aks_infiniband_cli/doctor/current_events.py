@@ -1,7 +1,7 @@
-"""Events tell what was; they outlive the objects, the causes and the troubles that they are about.
+"""Events describe the past; they outlive the objects, the causes and the troubles that they are about.
 
-What counts is what still holds: the very object is there (by its uid), it is not well again, and whoever refused its
-pods would refuse them now.
+Only events that still hold count: the very object is there (by its uid), it is not well again, and the refusal of its
+pods would happen again now.
 """
 
 import re
@@ -37,7 +37,7 @@ def _counts(event: Object, snapshot: Snapshot) -> bool:
 
 
 def _lacks_pods(item: Object, kind: str) -> bool:
-    """Whether a pod has not started, or who makes pods has fewer than it should."""
+    """True if a pod has not started, or if the maker of pods has fewer than it should."""
     spec, status = item.get("spec") or {}, item.get("status") or {}
     if kind == "Pod":
         return bool(status.get("phase") == "Pending")
@@ -50,7 +50,7 @@ def _lacks_pods(item: Object, kind: str) -> bool:
 
 
 def job_lacks_pods(job: Object) -> bool:
-    """Whether a Job that has not ended, and was not told to wait, has fewer pods than it should."""
+    """True if a Job that has not ended, and is not suspended, has fewer pods than it should."""
     spec, status = job.get("spec") or {}, job.get("status") or {}
     ended = any(condition(job, kind).get("status") == "True" for kind in ("Complete", "Failed", "FailureTarget"))
     if ended or spec.get("suspend"):
@@ -61,7 +61,7 @@ def job_lacks_pods(job: Object) -> bool:
 
 
 def _still_refused(event: Object, snapshot: Snapshot) -> bool:
-    """Whether what kept a pod from being made is still there. Unknown words count as yes."""
+    """True if the reason that kept a pod from being made is still there. Unknown words count as yes."""
     message, namespace = str(event.get("message")), str(event["involvedObject"].get("namespace"))
     if "violates PodSecurity" in message:
         levels = [
@@ -83,7 +83,7 @@ def _quotas(snapshot: Snapshot, namespace: str, name: str) -> list[Object]:
 
 
 def _limits(quota: Object, limited: str) -> bool:
-    """Whether a quota still has one of the limits of a refusal, such as `pods=0,requests.memory=1Gi`."""
+    """True if a quota still has one of the limits of a refusal, such as `pods=0,requests.memory=1Gi`."""
     hard: Mapping[str, Any] = (quota.get("spec") or {}).get("hard") or {}
     return any(str(hard.get(key)) == value for key, _, value in (pair.partition("=") for pair in limited.split(",")))
 

@@ -1,4 +1,4 @@
-"""From a snapshot to what is wrong with the cluster: causes are told, and what follows from them is not."""
+"""From a snapshot to the faults of the cluster: causes are reported, and their consequences are not."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -78,11 +78,11 @@ class Diagnosis:
     about: str
     """Kind and name of the object."""
     evidence: str
-    """What was seen, naming the object."""
+    """The finding, naming the object."""
     cause: str
     fix: str
     command: str | None
-    """The next thing to run, where the finding has one."""
+    """The next command to run, if the finding has one."""
 
 
 def examine(snapshot: Snapshot, symptoms: Mapping[str, Symptom] | None = None) -> list[Diagnosis]:

@@ -1,4 +1,4 @@
-"""Reads a cluster once, with get, list and the logs of pods; it changes nothing, and asks no person to log in."""
+"""Reads a cluster once, with get, list and the logs of pods; it changes nothing, and is never interactive."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -30,11 +30,11 @@ from aks_infiniband_cli.doctor.looks.operands import is_watched, operator_namesp
 from aks_infiniband_cli.doctor.snapshot import Snapshot
 
 LIMIT_SECONDS: Final = 120.0
-"""How long the reading may take; what is not read by then is named."""
+"""Limit for the reading; everything that is not read by then is named."""
 _LOG_LINES: Final = 60
 _MOST_LOGS: Final = 40
 _CONFIGURATIONS: Final = ("rdma-devices", "network-operator-sriovdp-config")
-"""How the names of the device plugins' ConfigMaps begin; where pools differ, the pool's name is behind it."""
+"""Prefixes of the names of the device plugins' ConfigMaps; if pools differ, the pool's name is behind it."""
 _TELLING: Final = ("FailedCreatePodSandBox", "FailedPrepareDynamicResources", "FailedCreate")
 """Reasons of the events that are read."""
 _NODE_POLICY: Final = create_global_resource("mellanox.com", "v1alpha1", "NicNodePolicy", "nicnodepolicies")
@@ -42,7 +42,9 @@ _ATTACHMENT: Final = create_namespaced_resource(
     "k8s.cni.cncf.io", "v1", "NetworkAttachmentDefinition", "network-attachment-definitions"
 )
 _GPU_CLUSTER: Final = create_global_resource("nvidia.com", "v1alpha1", "GPUCluster", "gpuclusters")
-"""Of GPU Operator 26.7, in place of a ClusterPolicy (NVIDIA/gpu-operator pull request 2572; the version is assumed)."""
+"""Kind of GPU Operator 26.7, in place of a ClusterPolicy (NVIDIA/gpu-operator pull request 2572; the version is
+assumed).
+"""
 _OTHERS: Final[tuple[tuple[str, Any, dict[str, Any]], ...]] = (
     ("namespaces", Namespace, {}),
     ("GPUClusters", _GPU_CLUSTER, {}),
@@ -53,15 +55,15 @@ _OTHERS: Final[tuple[tuple[str, Any, dict[str, Any]], ...]] = (
     ("ValidatingWebhookConfigurations", ValidatingWebhookConfiguration, {}),
     ("MutatingWebhookConfigurations", MutatingWebhookConfiguration, {}),
 )
-"""What only the doctor looks at."""
+"""Kinds that only the doctor looks at."""
 
 
 _KINDS: Final = {_ATTACHMENT: "NetworkAttachmentDefinition", _GPU_CLUSTER: "GPUCluster"}
-"""Of the kinds that have no class of their own, the names."""
+"""Names of the kinds without a separate class."""
 
 
 def read(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE, limit_seconds: float = LIMIT_SECONDS) -> Snapshot:
-    """The cluster of a kubeconfig, as YAML with one context. Raises CommandError where it gives no nodes.
+    """The cluster of a kubeconfig, as YAML with one context. Raises CommandError if it gives no nodes.
 
     namespace: of the validations.
     """
@@ -86,7 +88,7 @@ def read(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE, limit_seconds: f
 
 
 def _no_nodes(view: View) -> str:
-    """Why there is no answer; where the API server does not take the login, what helps."""
+    """The reason for the missing answer; if the API server does not take the login, the remedy."""
     why = view.unread[0] if view.unread else "the cluster has none"
     refused = found_in(why, REFUSALS)
     if refused and refused.id == "login-expired":
@@ -145,7 +147,7 @@ def _read_logs(reader: Reader, snapshot: Snapshot) -> None:
 
 
 def _with_readable_reports(config_maps: Iterable[Object], unread: list[str]) -> Iterator[Object]:
-    """Those of which a report can be read, or that have none."""
+    """The ConfigMaps whose report can be read, or that are without one."""
     for config_map in config_maps:
         report = report_in(config_map)
         try:

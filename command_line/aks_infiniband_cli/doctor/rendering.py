@@ -1,4 +1,4 @@
-"""What is wrong with a cluster, for a terminal, a pipe and a program."""
+"""The faults of a cluster, for a terminal, a pipe and a program."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final

@@ -35,13 +35,13 @@ class Snapshot:
     read_at: datetime
     """When it was read, with its time zone."""
     view: View
-    """What the diagnosis of a failed wait looks at too."""
+    """The part that the diagnosis of a failed wait looks at too."""
     others: list[Object] = field(default_factory=list)
     """Objects of the other kinds, such as Namespaces, ResourceQuotas and the configurations of webhooks."""
     undefined: list[str] = field(default_factory=list)
     """Kinds that the API server does not know."""
     validations_in: str = SYSTEM_NAMESPACE
-    """Namespace of the program's validations. Elsewhere anybody may have written a report."""
+    """Namespace of the program's validations. In other namespaces every user may have written a report."""
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> "Snapshot":
@@ -72,7 +72,7 @@ class Snapshot:
         return [item for item in self.objects() if item.get("kind") in kinds]
 
     def was_read(self, *lists: str) -> bool:
-        """Whether lists could be read, such as Deployments. Otherwise nobody knows what is missing."""
+        """True if lists could be read, such as Deployments. Otherwise missing objects are unknown."""
         return not any(reason.startswith(f"{name}:") for reason in self.view.unread for name in lists)
 
     def webhook_services(self) -> Iterator[tuple[Object, Object, Mapping[str, Any]]]:
@@ -103,17 +103,17 @@ def labels_of(item: Object) -> Mapping[str, str]:
 
 
 def info_of(node: Object) -> Mapping[str, Any]:
-    """What a node says of its system."""
+    """A node's own words on its system."""
     info: Mapping[str, Any] = (node.get("status") or {}).get("nodeInfo") or {}
     return info
 
 
 def offered_by(node: Object) -> Mapping[str, Any]:
-    """What a node offers to pods."""
+    """The resources that a node offers to pods."""
     offered: Mapping[str, Any] = (node.get("status") or {}).get("allocatable") or {}
     return offered
 
 
 def image_names_of(workload: Object) -> set[str]:
-    """What the images are called, without registry, tag and digest."""
+    """The names of the images, without registry, tag and digest."""
     return {re.split("[:@]", image)[0] for image in images_of(workload)}

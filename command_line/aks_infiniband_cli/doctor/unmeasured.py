@@ -1,4 +1,4 @@
-"""Which machines nothing has measured, and the command that does."""
+"""The machines that nothing has measured, and the command that does."""
 
 from aks_infiniband.diagnosis.view import in_namespace, name_of
 from aks_infiniband.operators.offered import infiniband_pools

@@ -37,7 +37,8 @@ _Found = TypeVar("_Found")
 
 
 def look(file: Path, subscription_id: str | None, endpoint: str | None) -> list[Line]:
-    """A line for each check of a stack file. Raises CommandError where there is no file, or no subscription is named.
+    """A line for each check of a stack file. Raises CommandError if the file does not exist, or if no subscription is
+    named.
 
     endpoint: of Azure Resource Manager; None for that of the configured cloud.
     """
@@ -53,7 +54,7 @@ def look(file: Path, subscription_id: str | None, endpoint: str | None) -> list[
 def lines_of(
     stack: Stack, folder: Path, configuration: Mapping[str, Any], subscription_id: str | None, endpoint: str | None
 ) -> list[Line]:
-    """A line for each check of a stack, beside its settings. Raises CommandError where no subscription is named.
+    """A line for each check of a stack, in addition to its settings. Raises CommandError if no subscription is named.
 
     folder: to which paths are relative. endpoint: of Azure Resource Manager; None for that of the configured cloud.
     """
@@ -95,7 +96,7 @@ def _kubelogin(needs: Needs) -> Iterator[Line]:
 
 
 def _of_azure(needs: Needs, azure: Azure, subscription_id: str) -> Iterator[Line]:
-    """Every check that asks Azure; without a login, none of them."""
+    """Every check that calls Azure; without a login, none of them."""
     try:
         yield checks.subscription(azure.subscription())
     except AzureError as error:

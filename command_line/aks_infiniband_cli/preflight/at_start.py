@@ -18,7 +18,7 @@ class PreflightError(pulumi.RunError):
 def check_first(stack: Stack) -> None:
     """Check the stack that runs; at preview nothing is checked, because nothing is made.
 
-    Raises PreflightError with the lines that fail. The others are told as information.
+    Raises PreflightError with the lines that fail. The others are logged as information.
     """
     if pulumi.runtime.is_dry_run():
         return

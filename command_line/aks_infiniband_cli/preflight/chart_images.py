@@ -1,4 +1,4 @@
-"""The images that the operators' charts name themselves, where a stack's nodes pull them."""
+"""The images that the operators' charts name themselves, at the place from which a stack's nodes pull them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -49,7 +49,7 @@ def of_charts(stack: Stack) -> Iterator[tuple[str, Sequence[Pool]]]:
 
 
 def gpu_driver(stack: Stack) -> str | None:
-    """The GPU driver's image without the node's system, which its tag ends in; None where it is not known."""
+    """The GPU driver's image without the node's system, which its tag ends in; None if it is not known."""
     gpu = stack.operators.gpu
     if gpu is None:
         return None

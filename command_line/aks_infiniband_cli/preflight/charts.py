@@ -1,4 +1,4 @@
-"""Whether the operators' charts can be reached from here, as `pulumi up` reaches them."""
+"""A check that the operators' charts can be reached from here, as `pulumi up` reaches them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,7 +54,7 @@ def _in_registry(check: str, chart: ChartSource, registries: Registries) -> Line
 
 
 def _unreachable(index: str) -> str | None:
-    """Why a repository's index cannot be had; None where it can. Its content is not read: it has megabytes."""
+    """The reason why a repository's index cannot be read; None if it can. Its content is not read: it has megabytes."""
     client: PipelineClient[HttpRequest, HttpResponse] = PipelineClient(index, retry_total=1)
     with client:
         try:

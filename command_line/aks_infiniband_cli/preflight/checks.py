@@ -23,7 +23,7 @@ REGIONAL: Final = "cores"
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """One line of the answer. found: what was found; remedy: what to do, None where there is nothing."""
+    """One line of the answer. found: the finding; remedy: the action, None if none is needed."""
 
     check: str
     state: State
@@ -32,7 +32,7 @@ class Line:
 
 
 def subscription(found: Subscription) -> Line:
-    """Whether the subscription takes new machines."""
+    """Check that the subscription takes new machines."""
     text = f"{found.name} ({found.id}), tenant {found.tenant}: {found.state}"
     if found.state == "Enabled":
         return Line(check="subscription", state="pass", found=text)
@@ -41,7 +41,7 @@ def subscription(found: Subscription) -> Line:
 
 
 def providers(states: Mapping[str, str], wanted: Iterable[str], subscription_id: str) -> Line:
-    """Whether the resource providers are registered. states: by namespace."""
+    """Check that the resource providers are registered. states: by namespace."""
     missing = [name for name in wanted if states.get(name) != "Registered"]
     if not missing:
         return Line(check="providers", state="pass", found="all are registered")
@@ -51,7 +51,7 @@ def providers(states: Mapping[str, str], wanted: Iterable[str], subscription_id:
 
 
 def feature(needs: Needs, subscription_id: str, state: str) -> Line:
-    """Whether the feature that puts InfiniBand machines on one fabric is as the sizes need it."""
+    """Check that the feature that puts InfiniBand machines on one fabric is as the sizes need it."""
     found = f"{FEATURE_NAME} is {state}"
     if not needs.feature:
         if state in ABSENT:
@@ -68,7 +68,7 @@ def feature(needs: Needs, subscription_id: str, state: str) -> Line:
 
 
 def sizes(machines: Sequence[MachinesNeeded], region: str, offers: Mapping[str, Offer]) -> list[Line]:
-    """Whether the region offers each pool's size to the subscription, in the pool's zones. offers: by size."""
+    """Check that the region offers each pool's size to the subscription, in the pool's zones. offers: by size."""
     return [_size(needed, region, offers.get(needed.vm_size)) for needed in machines]
 
 
@@ -136,7 +136,9 @@ def _spelled(name: str) -> str:
 
 
 def kubernetes(needs: Needs, offered: Mapping[str, Sequence[str]]) -> Line:
-    """Whether AKS makes clusters of the version with the plan. offered: support plans by version, patches included."""
+    """Check that AKS makes clusters of the version with the plan. offered: support plans by version, patches
+    included.
+    """
     version, plan = needs.kubernetes_version, needs.support_plan
     if needs.version_there and f"{needs.version_there}.".startswith(f"{version}."):
         return Line(check="Kubernetes", state="pass", found=f"the cluster runs {needs.version_there} already")
@@ -149,7 +151,9 @@ def kubernetes(needs: Needs, offered: Mapping[str, Sequence[str]]) -> Line:
 
 
 def definitions(needs: Needs) -> list[Line]:
-    """Whether a cluster of the program's own can have what a Prometheus brings: one that is yet to be made cannot."""
+    """Check that a cluster of the program can have the definitions of a Prometheus: one that is yet to be made
+    cannot.
+    """
     if needs.prometheus is None:
         return []
     if needs.version_there:
@@ -161,7 +165,7 @@ def definitions(needs: Needs) -> list[Line]:
 
 
 def beforehand(look: Look) -> Line:
-    """Whether others have made what the stack needs in its cluster."""
+    """Check that others have made the objects that the stack needs in its cluster."""
     if look.lacking:
         found, remedies = "; ".join(what for what, _ in look.lacking), dict.fromkeys(do for _, do in look.lacking)
         return Line(check=look.what, state="fail", found=found, remedy="; ".join(remedies))
@@ -171,7 +175,9 @@ def beforehand(look: Look) -> Line:
 
 
 def definitions_there(prometheus: Prometheus, absent: Sequence[str], unread: Sequence[str]) -> Line:
-    """Whether somebody else's cluster has what its Prometheus brings. unread: why it could not be asked."""
+    """Check that an existing cluster has the definitions of its Prometheus. unread: the reason why it could not be
+    read.
+    """
     if absent:
         found, remedy = f"the cluster has {lacking(prometheus, absent)}", BRING[prometheus]
         return Line(check=DEFINITIONS, state="fail", found=found, remedy=remedy)
@@ -182,7 +188,7 @@ def definitions_there(prometheus: Prometheus, absent: Sequence[str], unread: Seq
 
 
 def networks(needs: Needs, found: Sequence[Network]) -> Line:
-    """Whether the network that is made can be peered with those that are there."""
+    """Check that the network that is made can be peered with those that are there."""
     assert needs.network is not None
     others = [known for known in found if f"/resourcegroups/{needs.group}/".lower() not in known.id.lower()]
     clashing = [known.id for known in others for prefix in known.prefixes if prefix.overlaps(needs.network)]
@@ -195,7 +201,7 @@ def networks(needs: Needs, found: Sequence[Network]) -> Line:
 
 
 def subnet(needs: Needs, found: Subnet) -> Line:
-    """Whether an existing subnet has room for the machines, and overlaps neither pods nor services."""
+    """Check that an existing subnet is large enough for the machines, and overlaps neither pods nor services."""
     check, nodes = f"subnet {found.id.rsplit('/', 1)[-1]}", sum(each.added for each in needs.machines)
     overlapping = [str(given) for given in needs.ranges if given.overlaps(found.prefix)]
     if overlapping:
@@ -208,7 +214,7 @@ def subnet(needs: Needs, found: Subnet) -> Line:
 
 
 def price(needs: Needs, prices: Mapping[str, float]) -> list[Line]:
-    """What the machines cost an hour, and while they are validated once. prices: USD of one machine, by size."""
+    """The machines' cost an hour, and while they are validated once. prices: USD of one machine, by size."""
     unknown = sorted({needed.vm_size for needed in needs.machines} - set(prices))
     if unknown:
         found = f"Azure's retail prices have no {', '.join(unknown)} in {needs.region}"

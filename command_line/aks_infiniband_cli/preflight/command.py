@@ -16,7 +16,7 @@ _STYLES: Final = {"pass": "green", "fail": "bold red", "not checked": "yellow"}
 
 
 def run(given: argparse.Namespace) -> Answer:
-    """Check; the exit code is FOUND where a line fails."""
+    """Check; the exit code is FOUND if a line fails."""
     with at_work("Asking Azure"):
         from aks_infiniband_cli.preflight.all_checks import look  # noqa: PLC0415 it takes two seconds
 

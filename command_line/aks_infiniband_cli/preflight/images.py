@@ -29,8 +29,8 @@ _FROM_THERE: Final = "let the nodes reach its registry, and look for it from the
 class NodeImage:
     """An image that nodes pull.
 
-    reference: None where its tag depends on a system that is not known here. platform: the nodes', as linux/amd64; None
-        where any will do.
+    reference: None if its tag depends on a system that is not known here. platform: the nodes', as linux/amd64; None if
+    any will do.
     """
 
     name: str
@@ -39,7 +39,7 @@ class NodeImage:
 
 
 def images_of(stack: Stack) -> list[NodeImage]:
-    """What the nodes pull, as far as it is known here."""
+    """The images that the nodes pull, as far as they are known here."""
     return [*_of_policies(stack), *_gpu_driver(stack), *_of_charts(stack), *_of_amd(stack), *_of_ours(stack)]
 
 
@@ -80,7 +80,7 @@ def _of_charts(stack: Stack) -> Iterator[NodeImage]:
 
 
 def _of_amd(stack: Stack) -> Iterator[NodeImage]:
-    """What DeviceConfigs name. The driver's image is built in the cluster, so no registry has to have it."""
+    """The images that DeviceConfigs name. The driver's image is built in the cluster, so no registry has to have it."""
     for config in stack.device_configs("").values():
         for image in device_config_images(config.pool, config.options):
             yield NodeImage(name=image, reference=image, platform=_platform(config.pool))
@@ -91,7 +91,7 @@ def _platform(pool: Pool) -> str:
 
 
 def _systems(stack: Stack) -> Mapping[str, str]:
-    """The version of Ubuntu by pool; nothing of nodes that somebody else makes."""
+    """The version of Ubuntu by pool; nothing for nodes that others make."""
     if not isinstance(stack.cluster, AzureClusterArgs):
         return {}
     cluster, found = stack.cluster.settings.kubernetes_version, {}
@@ -114,7 +114,9 @@ def _named(spec: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _of_ours(stack: Stack) -> Iterator[NodeImage]:
-    """Those of validation, node preparation, dranet, DRA driver and exporter, and what is pulled beforehand."""
+    """The images of validation, node preparation, dranet, DRA driver and exporter, and those that are pulled
+    beforehand.
+    """
     ours = (stack.node_preparation(""), stack.peermem(""), stack.toolkit_hardening(""))
     daemons = [daemon for daemon in ours if daemon is not None]
     wanted: list[tuple[str, Iterable[Pool]]] = [(NODE_TOOLS.reference, daemon.pools) for daemon in daemons]

@@ -1,4 +1,4 @@
-"""What a stack needs of Azure, as plain data."""
+"""A stack's needs of Azure, as plain data."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -56,14 +56,13 @@ class MachinesNeeded:
 
 @dataclass(frozen=True, kw_only=True)
 class Needs:
-    """What a stack needs of Azure.
+    """A stack's needs of Azure.
 
-    feature: whether AKSInfinibandSupport must be registered (True) or must not be (False). network: the range that is
-    made; None where subnets, IDs of which are given, are there already. ranges: of pods and services, which no existing
-    subnet may overlap. login: whether kubelogin logs in. new_identity: whether the cluster's identity is made. alerts:
-    whether Azure Monitor gets any. prometheus: whose definitions the cluster must have. version_there: of Kubernetes,
-    where the cluster is there already. release: of NVIDIA's operators.
-    validation_seconds: how long one may take.
+    feature: True if AKSInfinibandSupport must be registered; False if it must not be. network: the range that is made;
+    None if subnets, by their given IDs, are there already. ranges: of pods and services, which no existing subnet may
+    overlap. login: True if kubelogin logs in. new_identity: True if the cluster's identity is made. alerts: True if
+    Azure Monitor gets any. prometheus: the one whose definitions the cluster must have. version_there: of Kubernetes,
+    if the cluster is there already. release: of NVIDIA's operators. validation_seconds: the longest duration of one.
     """
 
     region: str
@@ -90,7 +89,7 @@ class Needs:
         return (*PROVIDERS, _OF_ALERTS) if self.alerts else PROVIDERS
 
     def beyond(self, there: Deployed | None) -> "Needs":
-        """What is left to be made of a stack that is deployed already."""
+        """The parts that are left to be made of a stack that is deployed already."""
         if there is None:
             return self
         return replace(self, machines=beyond(self.machines, there), version_there=there.version)
@@ -143,7 +142,7 @@ def needs_of(stack: Stack) -> Needs | None:
 
 
 def needed(pool: Pool | OrdinaryPool, asked: OrdinaryPool, validation: str) -> MachinesNeeded:
-    """The machines of one pool. asked: the pool as it is declared in Azure; validation: the mode."""
+    """The machines of one pool. `asked`: the pool as it is declared in Azure; validation: the mode."""
     count = asked.autoscale.max_count if asked.autoscale else asked.count
     return MachinesNeeded(
         pool=pool.name,

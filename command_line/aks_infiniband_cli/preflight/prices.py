@@ -10,8 +10,9 @@ from aks_infiniband_cli.preflight import retail_prices
 
 _OTHER_METERS: Final = ("Spot", "Low Priority")
 _OTHER_PRODUCTS: Final = ("Windows", "CloudServices")
-"""Rows of the same size that are no price of a machine with Linux (mattrobinsonsre/terrapod pull request 932: the
-products of Cloud Services are written with and without a space, and a meter that is not sold yet costs nothing)."""
+"""Rows of the same size that are not a price of a machine with Linux (mattrobinsonsre/terrapod pull request 932: the
+products of Cloud Services are written with and without a space, and a meter that is not sold yet costs nothing).
+"""
 _Client = PipelineClient[HttpRequest, HttpResponse]
 
 
@@ -40,7 +41,7 @@ def _items(client: "_Client", vm_size: str, region: str) -> Iterable[Mapping[str
 
 
 def _linux(items: Iterable[Mapping[str, Any]]) -> float | None:
-    """Linux and Windows share a meter's name; the product's tells them apart."""
+    """Linux and Windows share a meter's name; the product's name distinguishes them."""
     return next((float(item["retailPrice"]) for item in items if _is_linux(item)), None)
 
 

@@ -1,6 +1,6 @@
-"""Asks registries for the images and charts that they have, as the kubelet's runtime does but without a login.
+"""Queries registries for the images and charts that they have, as the kubelet's runtime does but without a login.
 
-As in the OCI Distribution Specification 1.1, "Pulling manifests"; a token for everybody as in Docker's "Token
+As in the OCI Distribution Specification 1.1, "Pulling manifests"; an anonymous token as in Docker's "Token
 Authentication Specification" (both read 2026-11-22).
 """
 
@@ -22,7 +22,7 @@ _KINDS: Final = (
 """The documents that a tag may lead to: for many platforms, or for one."""
 _DOCKER_HUB: Final = "docker.io"
 SECONDS: Final = 10.0
-"""How long one answer may take."""
+"""Limit for one answer."""
 
 
 class RegistryError(Exception):
@@ -34,17 +34,17 @@ class RegistryError(Exception):
 
 
 def host_of(reference: str) -> str:
-    """The registry of an image; Docker Hub where the reference names none."""
+    """The registry of an image; Docker Hub if the reference names none."""
     return parts_of(reference)[0]
 
 
 def url_of(host: str) -> str:
-    """Where a registry answers."""
+    """The URL of a registry."""
     return f"https://{'registry-1.docker.io' if host == _DOCKER_HUB else host}"
 
 
 class Registries:
-    """Asks the registry that a reference names. It is a context, which closes its connections at the end."""
+    """Queries the registry that a reference names. The object is a context, which closes its connections at the end."""
 
     def __init__(self) -> None:
         self._client = httpx2.Client(follow_redirects=True, timeout=SECONDS)
@@ -56,14 +56,14 @@ class Registries:
         self._client.close()
 
     def manifest(self, reference: str) -> Mapping[str, Any]:
-        """What a registry says of an image or of a chart. Raises RegistryError."""
+        """A registry's manifest of an image or of a chart. Raises RegistryError."""
         host, repository, tag = parts_of(reference)
         with _told(host):
             found: Mapping[str, Any] = self._get(f"{url_of(host)}/v2/{repository}/manifests/{tag}")
             return found
 
     def digest(self, reference: str) -> str:
-        """What a registry has under a tag now: of all platforms where there are several. Raises RegistryError."""
+        """The current digest of a tag in a registry: of all platforms if there are several. Raises RegistryError."""
         host, repository, tag = parts_of(reference)
         with _told(host):
             found = self._answer(f"{url_of(host)}/v2/{repository}/manifests/{tag}")

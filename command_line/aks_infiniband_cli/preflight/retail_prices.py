@@ -1,9 +1,9 @@
-"""Azure's public retail prices: where they are asked for, and with which words."""
+"""Azure's public retail prices: their address, and the words of a query."""
 
 from typing import Final
 
 URL: Final = "https://prices.azure.com/api/retail/prices"
-"""It needs no login (Azure, "Azure Retail Prices REST API overview")."""
+"""The address needs no login (Azure, "Azure Retail Prices REST API overview")."""
 
 
 def wanted(vm_size: str, region: str) -> str:

@@ -1,4 +1,4 @@
-"""What the commands of the days after ask Azure for, by the scope at which a role has to permit it.
+"""The requests of later commands to Azure, by the scope at which a role has to permit them.
 
 The names are Azure's (Azure, "Azure permissions for Compute" and "for Containers", read 2026-11-28; that of Kubernetes
 versions is assumed). The tables in docs/replace.md and docs/upgrade.md are these, and a test holds them so.

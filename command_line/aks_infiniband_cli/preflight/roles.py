@@ -1,4 +1,4 @@
-"""Whether the roles of whoever is logged in permit what the program does."""
+"""A check that the roles of the current login permit the program's operations."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
@@ -27,7 +27,7 @@ components/aks_infiniband makes."""
 
 
 def roles(needs: Needs, granted: Sequence[Role], subscription_id: str) -> Line:
-    """Whether every operation is permitted on the whole subscription. granted: the caller's roles there."""
+    """Check that every operation is permitted on the whole subscription. granted: the caller's roles there."""
     missing = [action for action in _actions(needs) if not _any_permits(granted, action)]
     names = ", ".join(sorted({role.name for role in granted})) or "none"
     if not missing:
@@ -43,7 +43,7 @@ def roles(needs: Needs, granted: Sequence[Role], subscription_id: str) -> Line:
 
 
 def later(granted: Sequence[Role], subscription_id: str) -> Line | None:
-    """What the commands of the days after may not do by the roles on the subscription; None if they may all.
+    """The operations of later commands that the roles on the subscription forbid; None if they permit all.
 
     A role on a resource group or on the cluster may still permit it.
     """

@@ -1,4 +1,6 @@
-"""Checks of a cluster that is there: what is behind, and what AKS manages beside this program. Pure functions."""
+"""Checks of a cluster that is there: parts that are behind, and parts that AKS manages as this program does. Pure
+functions.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
@@ -11,7 +13,7 @@ from aks_infiniband_cli.preflight.needs import MachinesNeeded, Needs
 
 
 def upkeep(machines: Sequence[MachinesNeeded], there: Deployed | None, on: date) -> Iterator[Line]:
-    """Of each pool of the stack whether AKS manages it, and whether its node image is behind. on: today."""
+    """Two checks of each pool of the stack: AKS does not manage it, and its node image is not behind. on: today."""
     if there is None:
         return
     behind: list[str] = []
@@ -32,7 +34,7 @@ def upkeep(machines: Sequence[MachinesNeeded], there: Deployed | None, on: date)
 
 
 def patch(needs: Needs, offered: Iterable[str]) -> Iterator[Line]:
-    """How far the cluster is behind the patches that the region offers of its minor version."""
+    """The distance of the cluster from the patches that the region offers of its minor version."""
     if needs.version_there is None:
         return
     newer = newer_than(needs.version_there, offered)

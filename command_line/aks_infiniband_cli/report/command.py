@@ -1,6 +1,6 @@
 """The commands report and timeline.
 
-What they import takes seconds, or is an extra: it is imported when they run.
+Their imports take seconds, or are an extra: they are made when the commands run.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def declare_report(report: argparse.ArgumentParser) -> None:
 def report(given: argparse.Namespace) -> Answer:
     """Make the page of reports, and the files of test results.
 
-    The exit code is FOUND where a pool, or a machine since, fails or warns, else UNMEASURED where one was not measured.
+    The exit code is FOUND if a pool, or a machine since, fails or warns, else UNMEASURED if one was not measured.
     """
     results = named_test_results(given)
     if given.out is None and not results:

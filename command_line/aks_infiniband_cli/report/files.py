@@ -11,7 +11,7 @@ from aks_infiniband_cli.report import page, plots
 from aks_infiniband_cli.report.sources import Reports
 
 _PLAIN: Final = r"[a-z0-9][a-z0-9-]{0,99}"
-"""What every pool and figure of ours is called."""
+"""The form of the names of every pool and figure of ours."""
 
 
 def write(
@@ -37,7 +37,7 @@ def write(
 
 
 def file_name(name: str) -> str:
-    """The name of a file, without its ending, for something that somebody else has named: it lies in no other folder.
+    """The name of a file, without its ending, for something that others have named: it lies in no other folder.
 
     A plain name stays as it is. Any other one is cut down to its letters and digits, and a part of its hash behind an
     underscore keeps it apart from every other name.

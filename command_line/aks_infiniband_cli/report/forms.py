@@ -9,7 +9,7 @@ _Urn = Annotated[str, Field(pattern=r"::", max_length=10_000)]
 _Moment = Annotated[float, Field(ge=0, le=1e11)]
 """Seconds since 1970; as far as the year 5138."""
 _Seconds = Annotated[float, Field(ge=0, le=1e8)]
-"""Of an update; three years."""
+"""Duration of an update; three years."""
 
 
 class Resource(Form):
@@ -28,7 +28,7 @@ class _Checkpoint(Form):
 
 
 class State(Form):
-    """What `pulumi stack export` prints, or the file that a backend in a folder keeps."""
+    """The output of `pulumi stack export`, or the file that a backend in a folder keeps."""
 
     deployment: _Deployment | None = None
     checkpoint: _Checkpoint | None = None

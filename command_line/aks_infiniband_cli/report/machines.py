@@ -1,4 +1,4 @@
-"""What was measured of each machine since a stack's last validation, and what was decided of it."""
+"""The measurements of each machine since a stack's last validation, and the decisions on it."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

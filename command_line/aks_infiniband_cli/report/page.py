@@ -1,4 +1,4 @@
-"""Reports to one HTML file that needs nothing beside itself."""
+"""Reports as one HTML file that needs no other file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Plot:
     """One plot of one pool."""
 
     name: str
-    """Of its file, without the ending."""
+    """Name of its file, without the ending."""
     caption: str
     figure: Figure
 

@@ -18,9 +18,9 @@ _TITLE_INCHES: Final = 0.1
 _MOST_ANNOTATED: Final = 256
 """Cells up to which each shows its number."""
 _DOTS, _MOST_DOTS = 150, 60_000
-"""Of an inch, and of a side: matplotlib draws none of 65,536 or more."""
+"""Dots of an inch, and of a side: matplotlib draws none of 65,536 or more."""
 as_written: Final = mpl.rc_context({"text.parse_math": False})
-"""Decorates what draws: a $ in a name is no formula."""
+"""Decorates functions that draw: a $ in a name is not a formula."""
 
 
 @as_written
@@ -58,7 +58,7 @@ def bandwidth(collective: Mapping[str, Any], title: str) -> Figure | None:
 
 @as_written
 def heat_map(rows: Sequence[Mapping[str, Any]], threshold: Mapping[str, Any] | None, title: str) -> Figure | None:
-    """A figure of every HCA of every node, by rail, as a client of its neighbour; None where it was not measured.
+    """A figure of every HCA of every node, by rail, as a client of its neighbour; None if it was not measured.
 
     rows: of one figure. A cell without a value is grey.
     """
@@ -103,7 +103,7 @@ def image(figure: Figure, kind: str, name: str) -> bytes:
 
 
 def inline_svg(figure: Figure, name: str) -> str:
-    """The figure as SVG for a page, without what only a file of its own has: declaration and document type."""
+    """The figure as SVG for a page, without the parts that only a separate file has: declaration and document type."""
     text = image(figure, "svg", name).decode()
     return text[text.index("<svg") :]
 

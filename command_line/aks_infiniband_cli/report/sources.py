@@ -1,4 +1,4 @@
-"""Where reports come from: a stack's state, or the ConfigMaps of a cluster."""
+"""The sources of reports: a stack's state, or the ConfigMaps of a cluster."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -37,7 +37,7 @@ _LABELS: Final[dict[str, Any]] = {
 
 
 class NoReportsError(CommandError):
-    """There is no report to make a page of; the text says where it was looked for and what to do."""
+    """No report exists for a page; the text names the place of the search, and what to do."""
 
 
 def deployment_in(state: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -52,7 +52,7 @@ def deployment_in(state: Mapping[str, Any]) -> Mapping[str, Any]:
 def from_state(text: str | bytes, where: str = "the stack's state") -> Reports:
     """The reports in the output of `pulumi stack export`. Raises NoReportsError.
 
-    where: what the text was read from.
+    `where`: the source of the text.
     """
     try:
         found = kept_reports(deployment_in(json_document(text)))
@@ -62,9 +62,9 @@ def from_state(text: str | bytes, where: str = "the stack's state") -> Reports:
 
 
 def from_cluster(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE) -> Reports:
-    """The reports in the ConfigMaps of the validations' namespace: elsewhere anybody may have written one.
+    """The reports in the ConfigMaps of the validations' namespace: in other namespaces every user may have written one.
 
-    kubeconfig: as YAML. Raises NoReportsError, and CommandError where the cluster cannot be read.
+    kubeconfig: as YAML. Raises NoReportsError, and CommandError if the cluster cannot be read.
     """
     from lightkube.resources.core_v1 import ConfigMap  # noqa: PLC0415 a second of start-up that only a cluster is worth
 
@@ -84,7 +84,7 @@ def from_cluster(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE) -> Repor
 def from_file(text: str | bytes, where: str) -> Reports:
     """The reports in a file of `validate`, or in one of the other forms of whole reports. Raises CommandError.
 
-    where: the file's name.
+    `where`: the file's name.
     """
     return _checked({name: dict(report) for name, report in whole_reports(text, where).items()}, where)
 
@@ -96,7 +96,7 @@ def replaced_in(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE) -> list[C
 
     try:
         return History(connected(kubeconfig), namespace).cases()
-    except CommandError as error:  # what is measured is told all the same
+    except CommandError as error:  # measurements are reported all the same
         note(str(error))
         return []
     except NO_ANSWER as error:
@@ -114,7 +114,7 @@ def _record(client: "Client", namespace: str) -> "Record":
 
 
 def machines_in(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE) -> list[dict[str, Any]]:
-    """What was measured and decided of machines since the stack's validations. Raises CommandError."""
+    """The measurements of machines and the decisions on them since the stack's validations. Raises CommandError."""
     from aks_infiniband_cli.cluster import NO_ANSWER, connected  # noqa: PLC0415 as above
     from aks_infiniband_cli.report import machines  # noqa: PLC0415
     from aks_infiniband_cli.validate.nodes import nodes_of  # noqa: PLC0415
@@ -158,7 +158,7 @@ def _checked(found: Reports, where: str) -> Reports:
 
 
 def _text_only(value: Any) -> Any:
-    """What others wrote, for a page and for plots: each text is one line, its control characters shown."""
+    """Others' texts, for a page and for plots: each text is one line, its control characters shown."""
     if isinstance(value, dict):
         return {_text_only(key): _text_only(item) for key, item in value.items()}
     if isinstance(value, list):

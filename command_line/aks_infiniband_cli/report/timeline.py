@@ -1,4 +1,6 @@
-"""What an update did when, what each resource waited for, and the chain that made the update as long as it was."""
+"""The steps of an update with their times, the resources that each waited for, and the chain that made the
+update long.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,7 +40,7 @@ class Span:
 
     @property
     def seconds(self) -> float:
-        """How long the operation took."""
+        """Duration of the operation."""
         return self.end - self.start
 
 
@@ -62,21 +64,21 @@ class Link:
 
 
 def check(state: Any) -> None:
-    """Raises HandwrittenError for what is no state."""
+    """Raises HandwrittenError for a document that is not a state."""
     formed(PlacedResources, deployment_in(state))
 
 
 def from_result(document: Mapping[str, Any], state: Mapping[str, Any]) -> list[Span]:
-    """Of a rehearsal's `result.json` and the engine's state. Raises NoTimelineError."""
+    """The timeline in a rehearsal's `result.json` and the engine's state. Raises NoTimelineError."""
     formed(Result, document)
     rows = [row for row in document["resources"] if row["status"] not in _QUIET]
     return _spans({row["urn"]: (row["start_s"], row["end_s"]) for row in rows}, state)
 
 
 def from_engine(events: Iterable[str | bytes], state: Mapping[str, Any]) -> list[Span]:
-    """Of the engine's event log, one JSON document a line, and of what `pulumi stack export` prints.
+    """The timeline in the engine's event log, one JSON document a line, and in the output of `pulumi stack export`.
 
-    The engine's times have whole seconds. Raises NoTimelineError, and HandwrittenError for a line that is no event.
+    The engine's times have whole seconds. Raises NoTimelineError, and HandwrittenError for a line that is not an event.
     """
     begun: dict[str, float] = {}
     times: dict[str, tuple[float, float]] = {}
@@ -107,7 +109,7 @@ def _events(lines: Iterable[str | bytes]) -> Iterator[Mapping[str, Any]]:
 
 
 def _spans(times: Mapping[str, tuple[float, float]], state: Mapping[str, Any]) -> list[Span]:
-    """What a provider made; a component's time is that of its children."""
+    """The operations of providers; a component's time is that of its children."""
     stored = deployment_in(state)
     waits: dict[str, set[str]] = {}
     asked: set[str] = set()
@@ -154,7 +156,7 @@ def longest_chain(spans: Sequence[Span]) -> list[Link]:
 def waited_for(spans: Sequence[Span]) -> list[tuple[Span, list[Span]]]:
     """Each operation, and those that it waited for itself, the last to end first.
 
-    What one of these waited for in its turn is not named again.
+    Indirect predecessors are not named again.
     """
     by_urn = {span.urn: span for span in spans}
     found = []

@@ -1,4 +1,4 @@
-"""The command rollout. What it imports takes a second, so it is imported when it runs."""
+"""The command rollout. Its imports take a second, so they are made when it runs."""
 
 import argparse
 from typing import TYPE_CHECKING, Final
@@ -31,7 +31,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def rollout(given: argparse.Namespace) -> Answer:
-    """Hold, wait, measure and judge; or let go. The exit code is FOUND where the driver falls short."""
+    """Hold, wait, measure and judge; or let go. The exit code is FOUND if the driver falls short."""
     from aks_infiniband_cli.cluster import NO_ANSWER, connected  # noqa: PLC0415
     from aks_infiniband_cli.console import CommandError  # noqa: PLC0415
     from aks_infiniband_cli.rollout import gate  # noqa: PLC0415
@@ -52,7 +52,7 @@ def rollout(given: argparse.Namespace) -> Answer:
 
 
 def answer_of(found: "Rollout") -> Answer:
-    """What the command prints of a rollout: lines for a person, a document for a program."""
+    """The output of a rollout: lines for a person, a document for a program."""
     from aks_infiniband_cli.validate import rendering  # noqa: PLC0415
 
     measured = rendering.lines_of(found.pool) if found.pool else ()

@@ -20,28 +20,28 @@ operator puts around it."""
 
 
 class Loaded(NamedTuple):
-    """What brought the driver that a node has."""
+    """The source of the driver that a node has."""
 
     image: str
     revision: str
-    """Of the DaemonSet's template."""
+    """Revision of the DaemonSet's template."""
     namespace: str
     """The operator's."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Driver:
-    """A driver in a container. Both operators roll it out with the same library of NVIDIA's, k8s-operator-libs."""
+    """A driver in a container. Both operators roll it out with NVIDIA's one library, k8s-operator-libs."""
 
     name: str
     operator: str
     pods: tuple[str, str]
     """Label of its pods."""
     prefix: str
-    """Of the node labels that the library reads and writes."""
+    """Prefix of the node labels that the library reads and writes."""
     policies: Sequence[type[GenericGlobalResource]]
     section: str
-    """Of a policy's spec, in which the driver's upgrade policy stands."""
+    """Section of a policy's spec with the driver's upgrade policy."""
     setting: str
     """The stack's setting that names its version."""
     update: str
@@ -49,9 +49,9 @@ class Driver:
     too, and its pods and those of this command would wait for each other's nodes.
     """
     other: str
-    """What it is where no operator brings it."""
+    """The driver of nodes that no operator serves."""
     namespace: str
-    """Of the operator, where the stack has installed it."""
+    """Namespace of the operator, if the stack has installed it."""
 
     @property
     def skip(self) -> str:
@@ -76,8 +76,8 @@ class Driver:
         return found
 
     def own_pods(self, pods: Sequence[Object], namespace: str | None, operators: Collection[str] = ()) -> list[Object]:
-        """The operator's pods. By one that looks like the driver's anybody could have another driver accepted that was
-        not measured, or have a rollout refused.
+        """The operator's pods. With a pod that looks like the driver's every user could have another driver accepted
+        that was not measured, or have a rollout refused.
 
         namespace: the operator's, if a person has said it. Else that in which the stack installs it, else the only
         one of `operators`, their namespaces, with such pods. Raises CommandError if that leaves several.
@@ -93,14 +93,14 @@ class Driver:
         return [pod for pod in pods if pod["metadata"].get("namespace") == (chosen or "".join(places))]
 
     def rolls_by_itself(self, client: Client) -> bool:
-        """Whether a policy in the cluster says that the operator rolls a changed driver out node by node."""
+        """True if a policy in the cluster says that the operator rolls a changed driver out node by node."""
         policies = [dict(policy) for kind in self.policies for policy in _listed(client, kind)]
         drivers = [(policy.get("spec") or {}).get(self.section) or {} for policy in policies]
         return any((driver.get("upgradePolicy") or {}).get("autoUpgrade") for driver in drivers)
 
 
 def _listed(client: Client, kind: type[GenericGlobalResource]) -> list[Any]:
-    """None where the cluster does not know the kind: another release's, or another operator's."""
+    """None if the cluster does not know the kind: another release's, or another operator's."""
     try:
         return list(client.list(kind))
     except ApiError as error:

@@ -25,34 +25,34 @@ from aks_infiniband_cli.validate.validating import read_cluster
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rollout:
-    """What came of it."""
+    """The result."""
 
     driver: Driver
     first: str
     before: str
     """The driver's image that the first node had."""
     now: str
-    """The image that it has. It is the same image if an operator of another version only changes what is around it."""
+    """The image that it has. The image is the same if an operator of another version only changes other parts."""
     others: Sequence[str]
-    """The other nodes that nobody else holds. If there are shortfalls they are held back, otherwise they get the
+    """The other nodes that are not held by others. If there are shortfalls they are held back, otherwise they get the
     driver.
     """
     not_held: Sequence[str]
     """DaemonSets of the same operator that changed meanwhile, and that Kubernetes replaces on every node."""
     shortfalls: Sequence[str]
-    """What is not as it was accepted."""
+    """Differences from the accepted state."""
     pool: Pool | None
-    """What was measured; None where the node did not get the driver."""
+    """The measurement; None if the node did not get the driver."""
 
 
 def roll_out(
     kubeconfig: str, driver: Driver, wanted: str | None, say: Say, *, namespace: str, operator_namespace: str | None
 ) -> Rollout:
-    """Hold back every node but one, wait until that one has another driver, measure it, and judge.
+    """Hold back all nodes except one, wait until that one has another driver, measure it, and judge.
 
     wanted: the first node; None: an idle one. namespace: of the validations. operator_namespace: of the driver's pods;
-    None: see Driver.own_pods. Nodes that are held stay so, whatever ends this. Raises CommandError where no driver
-    rolls out by itself, no two nodes of a pool are idle, an earlier rollout holds nodes, or the cluster is silent.
+    None: see Driver.own_pods. Nodes that are held stay so, whatever ends this. Raises CommandError if no driver rolls
+    out by itself, no two nodes of a pool are idle, an earlier rollout holds nodes, or the cluster is silent.
     """
     client = connected(kubeconfig)
     validations, nodes, pods = read_cluster(client, namespace)
@@ -101,7 +101,7 @@ def let_go(client: Client) -> list[str]:
 
 def let_go_when_back(client: Client) -> list[str]:
     """The same, once the first node has a driver of theirs again, as after its version went back. Raises CommandError
-    where that node is gone.
+    if that node is gone.
     """
     nodes = held(node.to_dict() for node in client.list(Node))
 
@@ -134,8 +134,8 @@ def first_node(
     loaded: Mapping[str, Loaded],
     operators: Collection[str] = OPERATOR_NAMESPACES,
 ) -> tuple[Deployed, str]:
-    """The first node, and its pool's validation. Raises CommandError where two of its pool are not idle: it takes two
-    to measure. loaded: by node, what brought its driver. operators: their namespaces.
+    """The first node, and its pool's validation. Raises CommandError if two of its pool are not idle: it takes two to
+    measure. loaded: by node, the source of its driver. operators: their namespaces.
     """
     why = list[str]()
     if wanted is not None and loaded and wanted not in loaded:
@@ -179,10 +179,10 @@ def _tell(driver: Driver, first: str, others: int) -> None:
 
 
 def _await_driver(client: Client, validation: Deployed, driver: Driver, first: str, before: Loaded) -> Loaded | None:
-    """The driver when the node has another one and is as the pool promises; None where its upgrade fails."""
+    """The driver when the node has another one and is as the pool promises; None if its upgrade fails."""
 
     def look() -> Loaded | None:
-        """What the node ends with: the driver that it had if its upgrade fails."""
+        """The final driver of the node: the old one if its upgrade fails."""
         node = _node(client, first)
         if labels_of(node).get(driver.state) == FAILED:
             return before

@@ -26,7 +26,7 @@ class Held:
     first: str
     """The node that the driver was tried on."""
     namespace: str | None
-    """The operator's; None where an older release has not noted it."""
+    """The operator's namespace; None if an older release has not noted it."""
 
 
 def labels_of(node: Object) -> dict[str, str]:
@@ -35,7 +35,7 @@ def labels_of(node: Object) -> dict[str, str]:
 
 
 def is_passed_over(node: Object, driver: Driver) -> bool:
-    """Whether somebody has the operator pass the node over."""
+    """True if the operator is set to pass the node over."""
     return labels_of(node).get(driver.skip) == "true"
 
 
@@ -51,7 +51,7 @@ def held(nodes: Iterable[Object]) -> list[Held]:
 
 
 def hold(client: Client, node: Object, driver: Driver, first: str, namespace: str) -> None:
-    """Hold back a node that nobody else holds. namespace: the operator's."""
+    """Hold back a node that others do not hold. namespace: the operator's."""
     change = {"labels": {driver.skip: "true"}, "annotations": {MARK: f"{driver.name} {first} {namespace}"}}
     client.patch(Node, name_of(node), {"metadata": change})
 
@@ -59,9 +59,9 @@ def hold(client: Client, node: Object, driver: Driver, first: str, namespace: st
 def release(client: Client, held: Held) -> None:
     """Let a node have the driver that its operator has for it.
 
-    One that waits for an upgrade is asked anew whether it needs it: where the version went back, it has the driver
-    already, and would be drained for nothing. It also wakes the GPU Operator, which looks at a node's state and not at
-    this label, and else every two minutes (26.3.3, controllers/upgrade_controller.go).
+    The operator checks again if a node that waits for an upgrade needs it: if the version went back, the node has the
+    driver already, and would be drained for nothing. The change also wakes the GPU Operator, which looks at a node's
+    state and not at this label, and else every two minutes (26.3.3, controllers/upgrade_controller.go).
     """
     state = held.driver.state
     waits = {state: None} if labels_of(held.node).get(state) == REQUIRED else {}

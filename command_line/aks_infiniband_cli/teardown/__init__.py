@@ -1,4 +1,4 @@
-"""The command teardown: what of a destroyed stack is left, in Azure or in a cluster that somebody else owns.
+"""The command teardown: the parts of a destroyed stack that are left, in Azure or in a cluster that others own.
 
-It only reads. Needs the extra `aks-infiniband-cli[azure]`.
+The command only reads. Needs the extra `aks-infiniband-cli[azure]`.
 """

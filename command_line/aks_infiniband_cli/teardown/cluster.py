@@ -1,4 +1,4 @@
-"""Reads what is left in a cluster that somebody else owns."""
+"""Reads the leftovers in a cluster that others own."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -32,18 +32,18 @@ _TOLD_TO_SCHEDULERS: Final = frozenset(
     for scheduler, kinds in KINDS.items()
     for plural in kinds.values()
 )
-"""Names of definitions that somebody else has brought, and of which the program makes objects."""
+"""Names of definitions that others have brought, and of which the program makes objects."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Kept:
-    """What an operator that others keep, and its Node Feature Discovery, have in a cluster."""
+    """The parts of an operator that others keep, and of its Node Feature Discovery, in a cluster."""
 
     namespace: str
     groups: frozenset[str]
-    """Of its definitions."""
+    """Groups of its definitions."""
     labels: tuple[str, ...]
-    """How its labels and taints of nodes begin."""
+    """Prefixes of its labels and taints of nodes."""
     annotations: tuple[str, ...]
 
 
@@ -62,10 +62,10 @@ NETWORK_OPERATOR: Final = Kept(
 
 
 def left_in(kubeconfig: str, kept: Iterable[str], *, theirs: Sequence[Kept] = ()) -> tuple[str | None, list[Orphan]]:
-    """What says that the stack lives, and what is left. Raises what lightkube raises.
+    """The sign that the stack lives, and the leftovers. Raises what lightkube raises.
 
-    kept: keys of labels by which the cluster's owner knows the nodes. theirs: operators that others keep; what belongs
-    to them is not left over.
+    kept: keys of labels by which the cluster's owner knows the nodes. theirs: operators of others; their objects are
+    not left over.
     """
     client = connected(kubeconfig)
     listed = [found.to_dict() for found in client.list(CustomResourceDefinition)]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # importing it takes two seconds
 
 
 def run(given: argparse.Namespace) -> Answer:
-    """Look for what is left. The exit code is FOUND where something is."""
+    """Look for what is left. The exit code is FOUND if something is left."""
     with at_work("Looking for what is left"):
         from aks_infiniband_cli.teardown.leftovers import look  # noqa: PLC0415 it imports an extra, and takes two seconds
 

@@ -1,4 +1,4 @@
-"""What is left, and the command that removes each: pure functions over what was read."""
+"""The leftovers, and the command that removes each: pure functions over the objects that were read."""
 
 import json
 import shlex
@@ -37,14 +37,17 @@ _LABELS: Final = (
     *("feature.node.kubernetes.io/", "nvidia.com/", "network.nvidia.com/"),
     *("amd.com/", "beta.amd.com/", "kmm.node.kubernetes.io/", "gpu.operator.amd.com/"),
 )
-"""How the labels begin that Node Feature Discovery and the operators put on nodes."""
+"""Prefixes of the labels that Node Feature Discovery and the operators put on nodes."""
 _TAINTS: Final = ("nvidia.com/", "mellanox.com/", "amd-gpu-driver-upgrade")
-"""How the taints begin that operators put on nodes while they upgrade a driver (AMD's: ROCm/gpu-operator v1.5.1,
-internal/controllers/upgrademgr.go)."""
+"""Prefixes of the taints that operators put on nodes while they upgrade a driver (AMD's: ROCm/gpu-operator v1.5.1,
+internal/controllers/upgrademgr.go).
+"""
 _ANNOTATIONS: Final = "aks-infiniband/"
-"""How the annotations begin that `validate` and `rollout` put on nodes."""
+"""Prefixes of the annotations that `validate` and `rollout` put on nodes."""
 _OPERATORS_ANNOTATIONS: Final = (GPU, NIC)
-"""How those of nodes begin that operators leave: -enabled stays (gpu-operator v26.3.3, state_manager.go)."""
+"""Prefixes of the annotations of nodes that operators leave: -enabled stays (gpu-operator v26.3.3,
+state_manager.go).
+"""
 _UNLESS: Final = ", unless something else in the cluster uses it"
 """Ends the remedy for what others may have brought, or may need."""
 _IN_USE: Final = "kueue.x-k8s.io/resource-in-use"
@@ -63,9 +66,10 @@ class Orphan:
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """What was found of a stack. where: was looked, in words. lives: what says that it was not destroyed; None: it was.
+    """The findings on a stack. `where`: the place of the look, in words. lives: the sign that it was not destroyed;
+    None: it was.
 
-    left: what is left of it, or is in use where it lives.
+    left: the leftovers, or the parts in use if it lives.
     """
 
     where: str
@@ -74,12 +78,12 @@ class Found:
 
 
 def groups_of(groups: Sequence[Group], *, cluster_id: str, location: str, node_group: str | None) -> list[Group]:
-    """Those of a stack: the cluster's own, and the one in which AKS keeps the machines.
+    """The groups of a stack: the cluster's own, and the one in which AKS keeps the machines.
 
     A group that a cluster manages is that cluster's, whatever its name; else the whole name decides. `managedBy` is
     the cluster's resource ID, in other letters (recorded: arm-bodies.yaml).
 
-    cluster_id: resource ID. location: the cluster's region. node_group: its name where the stack gives one.
+    cluster_id: resource ID. location: the cluster's region. node_group: its name if the stack gives one.
     """
     group, cluster = cluster_id.split("/")[4], cluster_id.rsplit("/", 1)[-1]
     names = {group.lower(), (node_group or azure_names.node_group(group, cluster, location)).lower()}
@@ -91,7 +95,7 @@ def groups_of(groups: Sequence[Group], *, cluster_id: str, location: str, node_g
 
 
 def cluster_in(groups: Sequence[Group], cluster_id: str) -> str | None:
-    """Where a stack's cluster is, in words; None where it is gone. groups: the stack's, with what is in them."""
+    """The place of a stack's cluster, in words; None if it is gone. groups: the stack's, with their contents."""
     for group in groups:
         if any(resource.lower() == cluster_id.lower() for resource in group.resources):
             return f"cluster {cluster_id.rsplit('/', 1)[-1]} in resource group {group.name}"
@@ -99,9 +103,9 @@ def cluster_in(groups: Sequence[Group], cluster_id: str) -> str | None:
 
 
 def stack_in(namespaces: Sequence[Object], customs: Sequence[Object]) -> str | None:
-    """What shows that a stack is in somebody else's cluster, in words; None if nothing does.
+    """The sign that a stack is in a cluster of others, in words; None without one.
 
-    That is its policy together with the program's own namespace, when nobody deletes either.
+    The sign is its policy together with the program's own namespace, if neither is being deleted.
     """
     there = {each["metadata"]["name"] for each in namespaces if not each["metadata"].get("deletionTimestamp")}
     for custom in customs:
@@ -144,7 +148,7 @@ def in_cluster(
     ours: Sequence[Object],
     kept: Collection[str],
 ) -> Iterator[Orphan]:
-    """What is left in a cluster that somebody else owns.
+    """The leftovers in a cluster that others own.
 
     customs: objects of the definitions. ours: what has our label and is in no namespace. kept: keys of labels by which
     the cluster's owner knows the nodes.
@@ -204,7 +208,7 @@ def _node(node: Object, kept: Collection[str]) -> Iterator[Orphan]:
 
 
 def _said_of(node: Object) -> Iterator[Orphan]:
-    """What the commands and the light check have noted at a node and nobody will remove any more."""
+    """Notes of the commands and the light check at a node that no program will remove any more."""
     name = node["metadata"]["name"]
     for key, value in (node["metadata"].get("annotations") or {}).items():
         remove = _kubectl("annotate", "node", name, f"{key}-")

@@ -1,4 +1,4 @@
-"""Where a stack was, and what is left there."""
+"""The place of a stack, and the leftovers there."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from aks_infiniband_cli.teardown.left import Found, cluster_in, groups_of, in_az
 
 
 def look(file: Path, subscription_id: str | None, endpoint: str | None) -> Found:
-    """What is left of a stack. Raises CommandError where that cannot be read."""
+    """The leftovers of a stack. Raises CommandError if they cannot be read."""
     configuration = configuration_of(file)
     try:
         stack = stack_of(file, configuration)
@@ -73,5 +73,5 @@ def _in_azure(args: AzureClusterArgs, azure: Azure, subscription_id: str) -> Fou
 
 
 def _subnets(network: ClusterNetwork) -> list[str]:
-    """Those that were there before."""
+    """The subnets that existed before."""
     return [subnet for subnet in (network.node_subnet_id, network.pod_subnet_id) if subnet]

@@ -1,3 +1,3 @@
-"""`aks-infiniband upgrade`: another Kubernetes or node image, machine by machine and measured. What measures a node is
-in `validate`, what asks Azure for anything else in `preflight`.
+"""`aks-infiniband upgrade`: another Kubernetes or node image, machine by machine and measured. The measurement of a
+node is in `validate`, all other reads from Azure in `preflight`.
 """

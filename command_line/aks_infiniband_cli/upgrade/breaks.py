@@ -1,4 +1,4 @@
-"""What an upgrade breaks or puts at risk, said before it begins: pure."""
+"""The damage and the risks of an upgrade, said before it begins: pure."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -16,7 +16,7 @@ _MANAGED_BY: Final = "app.kubernetes.io/managed-by"
 
 
 def breaks(there: ClusterThere, steps: Sequence[Step], release: Release) -> Iterator[str]:
-    """What to know of the steps."""
+    """Facts to know about the steps."""
     for step in steps:
         if step.kind == "control plane":
             yield "control plane: the API server is away for moments; AKS takes no version back"

@@ -1,4 +1,4 @@
-"""The command upgrade. What it imports takes seconds, so it is imported when it runs."""
+"""The command upgrade. Its imports take seconds, so they are made when it runs."""
 
 import argparse
 from typing import TYPE_CHECKING, Final
@@ -50,7 +50,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def upgrade(given: argparse.Namespace) -> Answer:
-    """Plan, and carry out; the exit code is FOUND where a machine is not as it was accepted."""
+    """Plan, and carry out; the exit code is FOUND if a machine is not as it was accepted."""
     from aks_infiniband_cli.cluster import NO_ANSWER  # noqa: PLC0415
     from aks_infiniband_cli.console import CommandError  # noqa: PLC0415
     from aks_infiniband_cli.upgrade.run import Upgrade, Wish  # noqa: PLC0415

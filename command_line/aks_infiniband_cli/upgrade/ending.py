@@ -1,4 +1,4 @@
-"""How an upgrade is stopped, let go on or taken back."""
+"""The ways to stop, continue or take back an upgrade."""
 
 from collections.abc import Mapping, Sequence
 
@@ -23,12 +23,12 @@ def stop(aks: Aks, client: Client, pools: Mapping[str, PoolThere], namespace: st
 
 
 def release(client: Client, pools: Sequence[str], namespace: str) -> list[str]:
-    """Let the machines of pools that are held go on; their names."""
+    """Release the machines of pools that are held; their names."""
     return [node for name in pools for node in hold.release(client, name, namespace)]
 
 
 def held_pools(client: Client, pools: Sequence[str], namespace: str) -> list[str]:
-    """Those of the pools with machines that are held. Raises CommandError where there are none."""
+    """The pools with machines that are held. Raises CommandError if there are none."""
     found = [name for name in pools if hold.held_nodes(client, name, namespace)]
     if not found:
         raise CommandError("no machine is held: --pool says which pool is to go back")
@@ -36,7 +36,7 @@ def held_pools(client: Client, pools: Sequence[str], namespace: str) -> list[str
 
 
 def back(aks: Aks, client: Client, pools: Sequence[str], namespace: str, say: Say) -> list[str]:
-    """Roll pools back to what they had before; what they have now. Raises CommandError where Azure has nothing."""
+    """Roll pools back to what they had before; what they have now. Raises CommandError if Azure cannot."""
     told = []
     for name in pools:
         before = aks.next_of(name).before

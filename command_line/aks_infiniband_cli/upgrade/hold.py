@@ -2,8 +2,8 @@
 
 AKS drains a node before it reimages it, and waits for what a PodDisruptionBudget holds: so a small pod on each node,
 and a budget that lets none of them go. AKS waits for it for 30 minutes (drainTimeoutInMinutes), then stops the upgrade,
-and goes on with the next request (MicrosoftDocs/azure-aks-docs fb060ab, upgrade-aks-node-pools-rolling.md). So whatever
-becomes of this command, no machine is upgraded that it has not let go.
+and continues with the next request (MicrosoftDocs/azure-aks-docs fb060ab, upgrade-aks-node-pools-rolling.md). So
+whatever becomes of this command, no machine is upgraded that it has not let go.
 """
 
 import time
@@ -22,7 +22,7 @@ from aks_infiniband_cli.validate.nodes import name_of
 from aks_infiniband_cli.validate.run import until
 
 STOPPED: Final = "aks-infiniband/stopped"
-"""Annotation of a pool's budget: somebody has asked the upgrade to stop."""
+"""Annotation of a pool's budget: a person has requested a stop of the upgrade."""
 MANAGER: Final = "aks-infiniband-upgrade"
 """The manager that the labels of everything here name."""
 _POOL: Final = "app.kubernetes.io/instance"
@@ -80,9 +80,9 @@ def holder(validation: Deployed, node: str) -> dict[str, Any]:
 
 
 def hold(client: Client, validation: Deployed, nodes: Sequence[Object]) -> None:
-    """Hold nodes, and wait until AKS cannot drain them. Those that are held already stay so.
+    """Hold nodes, and wait until AKS cannot drain them. Nodes that are held already stay so.
 
-    Raises CommandError where the pods that hold them do not run.
+    Raises CommandError if the pods that hold them do not run.
     """
     namespace, names = validation.namespace, [name_of(node) for node in nodes]
     _make(client, PodDisruptionBudget, budget(validation.pool, namespace))
@@ -125,14 +125,14 @@ def release(client: Client, pool: str, namespace: str) -> list[str]:
 
 
 def ask_to_stop(client: Client, pool: str, namespace: str, *, stop: bool) -> None:
-    """Say to whoever upgrades the pool that it is to stop, or (False) that it may go on."""
+    """Request that the upgrade of the pool stops, or (False) that it may continue."""
     if _budget(client, pool, namespace) is not None:
         change = {"metadata": {"annotations": {STOPPED: "true" if stop else None}}}
         client.patch(PodDisruptionBudget, f"{MANAGER}-{pool}", change, namespace=namespace)
 
 
 def is_stopped(client: Client, pool: str, namespace: str) -> bool:
-    """Whether somebody has asked to stop."""
+    """True if a person has requested a stop."""
     found = _budget(client, pool, namespace) or {"metadata": {}}
     return (found["metadata"].get("annotations") or {}).get(STOPPED) == "true"
 

@@ -1,7 +1,7 @@
 """A pool's machines one after the other: each is upgraded by AKS, measured with a neighbour, and only then the next.
 
-What has been done is seen in the cluster alone: which system a node has, and an annotation of a node that was accepted.
-So a command that was killed is started again, and goes on.
+Progress is visible in the cluster alone: the system of a node, and an annotation of a node that was accepted. So a
+command that was killed is started again, and continues.
 """
 
 import time
@@ -37,7 +37,7 @@ class Work:
     aks: Aks
     validation: Deployed
     asked: str
-    """The version of Kubernetes that Azure is asked for; empty for a node image."""
+    """The version of Kubernetes for the request to Azure; empty for a node image."""
     target: Target
     each: bool
     ready_seconds: float
@@ -68,9 +68,9 @@ class Stopped:
 
 
 def upgraded(work: Work) -> Stopped | None:
-    """Upgrade a pool; where it stopped, or None where all its machines have the new system.
+    """Upgrade a pool; the point at which it stopped, or None if all its machines have the new system.
 
-    Raises CommandError where Azure refuses or fails, or somebody asks to stop: the nodes that are held stay so.
+    Raises CommandError if Azure refuses or fails, or if a person requests a stop: the nodes that are held stay so.
     """
     client, namespace = work.cluster.client, work.validation.namespace
     while True:
@@ -96,7 +96,8 @@ def upgraded(work: Work) -> Stopped | None:
 def _all_there(work: Work) -> list[Object]:
     """The pool's nodes, once AKS has given back the one that it reimages: its Node is away meanwhile.
 
-    Whoever goes on without it would take the others for all, and have AKS take the next one before it is measured.
+    Without the missing machine a command would take the others for all, and have AKS take the next one before it is
+    measured.
     """
     count = work.aks.read().pools[work.pool].count
 
@@ -108,7 +109,7 @@ def _all_there(work: Work) -> list[Object]:
 
 
 def _judge(work: Work, nodes: Sequence[Object], node: Object) -> Stopped | None:
-    """Measure a machine that has the new system; where it stops, or None where it is accepted."""
+    """Measure a machine that has the new system; the point at which it stops, or None if it is accepted."""
     name, last = name_of(node), all(work.target.reached_by(each) for each in nodes)
     quieten(work.aks, work.pool, abort=not last)
     measured, shortfalls = None, _unready(work, name)
@@ -175,10 +176,10 @@ def _one_more(work: Work, nodes: Sequence[Object], waiting: Sequence[Object]) ->
 
 
 def _let_go(work: Work, waiting: set[str]) -> list[str] | None:
-    """The one machine that a command before has let go, if it has; None where it has not asked AKS, or where AKS could
-    take more than that one.
+    """The one machine that a command before has released, if it has; None if it has not sent the request to AKS, or if
+    AKS could take more than that one.
 
-    What AKS carries out for a command that is gone is neither ended nor asked for again.
+    An operation of AKS for a command that is gone is neither ended nor requested again.
     """
     if work.aks.state(work.pool) not in UPGRADING:
         return None
@@ -213,7 +214,7 @@ def _settle(work: Work) -> None:
 
 
 def _unready(work: Work, name: str) -> list[str]:
-    """What a reimaged machine lacks when its time is over; nothing once it is as its pool promises."""
+    """The lacks of a reimaged machine when its time is over; nothing once it is as its pool promises."""
     client, validation = work.cluster.client, work.validation
     deadline = time.monotonic() + work.ready_seconds
     work.say(f"Pool {work.pool}: waiting for the drivers of {name}")

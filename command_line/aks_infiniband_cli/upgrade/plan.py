@@ -1,4 +1,4 @@
-"""What an upgrade does, in which order and for how long: pure, from what is there and what is wanted."""
+"""The steps of an upgrade, their order and their duration: pure, from the current state and the target."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,14 +12,15 @@ from aks_infiniband_cli.validate.deployed import Object
 
 Kind = Literal["control plane", "pool", "measured pool"]
 _MINUTES: Final[Mapping[Kind, int]] = {"control plane": 10, "pool": 10, "measured pool": 30}
-"""Of a step, or of each machine of a pool: drained and reimaged, with its drivers built and a measurement where it is
-measured. Assumed."""
+"""Minutes of a step, or of each machine of a pool: drained and reimaged, with its drivers built and a measurement if it
+is measured. Assumed.
+"""
 _IMAGE: Final = "kubernetes.azure.com/node-image-version"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Target:
-    """What a pool's machines are to have: a version of Kubernetes such as 1.36 or 1.36.3, or a node image."""
+    """The target of a pool's machines: a version of Kubernetes such as 1.36 or 1.36.3, or a node image."""
 
     kubernetes: str | None = None
     image: str | None = None
@@ -28,7 +29,7 @@ class Target:
         return f"Kubernetes {self.kubernetes}" if self.kubernetes else f"node image {self.image}"
 
     def reached_by(self, node: Object) -> bool:
-        """Whether a node has it."""
+        """True if a node has it."""
         if self.kubernetes is None:
             return _image(node) == self.image
         return is_version(_version(node), self.kubernetes)
@@ -46,7 +47,7 @@ class Step:
 
     @property
     def minutes(self) -> int:
-        """What it takes, about."""
+        """The approximate duration."""
         return _MINUTES[self.kind] * max(1, self.machines)
 
 
@@ -59,12 +60,12 @@ def _image(node: Object) -> str:
 
 
 def is_version(version: str, wanted: str) -> bool:
-    """Whether a version with its patch is the one that is wanted, with or without a patch."""
+    """True if a version with its patch is the one that is wanted, with or without a patch."""
     return parts_of(version)[: len(parts_of(wanted))] == parts_of(wanted)
 
 
 def control_plane(there: ClusterThere, wanted: str, after: Sequence[str]) -> Iterator[Step]:
-    """The step of the control plane; none where it has the version. after: those that AKS lets follow.
+    """The step of the control plane; none if it has the version. after: those that AKS lets follow.
 
     Raises CommandError for a version that AKS does not let follow.
     """

@@ -1,4 +1,4 @@
-"""From what was asked for to what was done: reads stack file, Azure and cluster, plans, and carries the plan out."""
+"""From the request to the result: reads stack file, Azure and cluster, plans, and carries the plan out."""
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ _POOLS = "aks-infiniband:pools"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wish:
-    """What was asked for. kubernetes: None for node images; pools: empty for all."""
+    """The user's request. kubernetes: None for node images; pools: empty for all."""
 
     file: Path
     kubernetes: str | None = None
@@ -54,7 +54,7 @@ class Wish:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """What is to be done, and what to know before."""
+    """The steps to do, and the facts to know before."""
 
     steps: Sequence[planning.Step]
     breaks: Sequence[str] = ()
@@ -62,13 +62,13 @@ class Plan:
 
 @dataclass(kw_only=True, slots=True)
 class Done:
-    """What came of it."""
+    """The result."""
 
     plan: Plan
     done: list[str] = field(default_factory=list)
     stopped: Stopped | None = None
     written: bool = False
-    """Whether the stack file was changed."""
+    """True if the stack file was changed."""
 
 
 class Upgrade:
@@ -88,7 +88,7 @@ class Upgrade:
         self._cluster = Cluster(client=connected(kubeconfig), kubeconfig=kubeconfig)
 
     def plan(self) -> Plan:
-        """What is to be done. Raises CommandError for what Azure would refuse, and where machines are busy."""
+        """The steps to do. Raises CommandError for a request that Azure would refuse, and if machines are busy."""
         there = self._aks.read()
         validations, nodes, pods = read_cluster(self._cluster.client, self._wish.namespace)
         by_pool = _by_pool(nodes)
@@ -136,7 +136,7 @@ class Upgrade:
         return ending.stop(self._aks, self._cluster.client, pools, self._wish.namespace)
 
     def release(self) -> list[str]:
-        """Let the machines that are held go on, whatever was measured; their names."""
+        """Release the machines that are held, whatever was measured; their names."""
         refuse_strange(self._wish.pools, self._owned.pools)
         return ending.release(self._cluster.client, self._wish.pools or self._owned.pools, self._wish.namespace)
 
@@ -197,7 +197,7 @@ class Upgrade:
                 yield f"pool {step.name}: is not measured, for it has one machine, or no validation"
 
     def _images(self) -> Iterator[str]:
-        """What no registry has for the nodes as they are to be; a rehearsal pulls none."""
+        """Images for the upgraded nodes that no registry has; a rehearsal pulls none."""
         if rehearsed() is None:
             with Registries() as registries:
                 for line in images(images_of(self._then), registries.platforms):
@@ -240,7 +240,7 @@ def _stack(file: Path, configuration: Mapping[str, Any], wanted: str | None = No
 
 
 def _with(configuration: Mapping[str, Any], version: str) -> Mapping[str, Any]:
-    """A stack's configuration as it is to be at the end: no pool has a version of its own."""
+    """A stack's final configuration: no pool has a separate version."""
     found = copy.deepcopy(dict(configuration))
     cluster, pools = _read(found[_CLUSTER]), _read(found.get(_POOLS) or [])
     for pool in pools:
@@ -249,7 +249,7 @@ def _with(configuration: Mapping[str, Any], version: str) -> Mapping[str, Any]:
 
 
 def _read(value: Any) -> Any:
-    """A value of the configuration, which the loader takes as JSON, too. It has been loaded before."""
+    """A value of the configuration, which the loader takes as JSON, too. The configuration has been loaded before."""
     return json_document(value) if isinstance(value, str) else value
 
 

@@ -17,11 +17,11 @@ _POOLS: Final = "aks-infiniband:pools"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Versions:
-    """What a stack file is to say."""
+    """The versions for a stack file."""
 
     cluster: str
     pools: Mapping[str, str]
-    """Of each pool of the stack."""
+    """Versions of each pool of the stack."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,9 +32,9 @@ class _Edit:
 
 
 def write(file: Path, versions: Versions) -> bool:
-    """Write versions into a stack file; whether that changed it. Raises CommandError where it cannot be done.
+    """Write versions into a stack file; whether that changed it. Raises CommandError if it cannot be done.
 
-    A pool gets a key of its own only while it is behind the cluster. Comments, order and style stay as they are.
+    A pool gets a separate key only while it is behind the cluster. Comments, order and style stay as they are.
     """
     text = file.read_text(encoding="utf-8")
     changed = edited(text, versions)
@@ -56,7 +56,7 @@ def _says(text: str, expected: Any) -> bool:
 
 
 def told(versions: Versions) -> str:
-    """What a person would write."""
+    """The lines that a person would write."""
     behind = [f'{KEY}: "{version}" of pool {pool}' for pool, version in _behind(versions).items()]
     return ", ".join([f'{KEY}: "{versions.cluster}" of {_CLUSTER}', *behind])
 
@@ -95,7 +95,7 @@ def edited(text: str, versions: Versions) -> str:
 
 
 def _of_pool(text: str, pool: yaml.MappingNode, version: str | None) -> list[_Edit]:
-    """What writes the version of one pool, or takes it away."""
+    """The edit that writes the version of one pool, or takes it away."""
     keys = [key.value for key, _ in pool.value]
     start = pool.value[0][0].start_mark
     if KEY not in keys:
@@ -113,6 +113,6 @@ def _of_pool(text: str, pool: yaml.MappingNode, version: str | None) -> list[_Ed
 
 
 def _child(node: Any, key: str) -> Any:
-    """The value of a key in a mapping; None where there is none."""
+    """The value of a key in a mapping; None if there is none."""
     pairs = node.value if isinstance(node, yaml.MappingNode) else ()
     return next((value for name, value in pairs if name.value == key), None)

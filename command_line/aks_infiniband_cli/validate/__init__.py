@@ -1,5 +1,5 @@
 """`aks-infiniband validate`: has the cluster's own validation measure again, on nodes that are idle.
 
-What is measured, how it is judged and how it is shown is the library's; here are which nodes, what a run needs in the
-cluster and that it goes again, what is compared, and the cordon.
+The library has the measurement, its judgement and its rendering; here are the choice of nodes, the objects of a run in
+the cluster and their removal, the comparison, and the cordon.
 """

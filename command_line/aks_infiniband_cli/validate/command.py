@@ -1,4 +1,4 @@
-"""The command validate. What it imports takes a second, so it is imported when it runs."""
+"""The command validate. Its imports take a second, so they are made when it runs."""
 
 import argparse
 from collections.abc import Callable
@@ -77,7 +77,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def validate(given: argparse.Namespace) -> Answer:
-    """Measure, or uncordon. FOUND where a pool fails or warns, else UNMEASURED where one was not measured."""
+    """Measure, or uncordon. FOUND if a pool fails or warns, else UNMEASURED if one was not measured."""
     from aks_infiniband_cli.validate import rendering  # noqa: PLC0415
     from aks_infiniband_cli.validate.validating import uncordoned, validated  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""An earlier measurement beside a new one: which figure is worse, and by how much."""
+"""An earlier measurement next to a new one: the figures that are worse, and by how much."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +21,7 @@ class Change:
     now: float
     change_percent: float
     worse: bool
-    """Whether it is worse by more than two measurements of sound machines differ."""
+    """True if it is worse by more than two measurements of sound machines differ."""
 
 
 def earlier(text: str | bytes) -> dict[str, Accepted]:

@@ -1,4 +1,4 @@
-"""Nodes that fail are cordoned when that is asked for, and only those are uncordoned again."""
+"""Nodes that fail are cordoned if the user requests it, and only those are uncordoned again."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -29,7 +29,7 @@ def failing(report: Report) -> dict[str, str]:
 def cordon(client: Client, node: Object, why: str, namespace: str | None) -> None:
     """Have nothing new scheduled on a node, and note why: on it, in its condition, and in the record of the machines.
 
-    namespace: of a stack's validations, where the record is; without one the note on the node is all. Raises NO_ANSWER.
+    namespace: of a stack's validations, with the record; without one the note on the node is all. Raises NO_ANSWER.
     """
     patch = {"metadata": {"annotations": {CORDONED_BY_VALIDATE: why}}, "spec": {"unschedulable": True}}
     client.patch(Node, name_of(node), patch)

@@ -31,17 +31,17 @@ class Deployed:
     namespace: str
     job: Object
     expected: Mapping[str, Any]
-    """What its pods judge by."""
+    """The expectations by which its pods judge."""
     accepted: Accepted | None
-    """What the pool was accepted with; None where it never passed."""
+    """The figures with which the pool was accepted; None if it never passed."""
     report: Report | None = None
     """The last one that the stack has left in the cluster."""
     lasting: bool = True
-    """Whether a stack has left it. Otherwise it is made for one run, whose namespace goes with it."""
+    """True if a stack has left it. Otherwise it is made for one run, whose namespace goes with it."""
 
     @property
     def template(self) -> Object:
-        """Of its pods."""
+        """Template of its pods."""
         found: Object = self.job["spec"]["template"]
         return found
 
@@ -53,21 +53,21 @@ class Deployed:
 
     @property
     def resources(self) -> dict[str, str]:
-        """How much of the device plugins' resources each of its pods takes; empty without GPUs in the modes dra and
-        driver-only.
+        """The amounts of the device plugins' resources that each of its pods takes; empty without GPUs in the modes dra
+        and driver-only.
         """
         limits = self.template["spec"]["containers"][0]["resources"]["limits"]
         return {name: quantity for name, quantity in limits.items() if "/" in name}
 
     @property
     def promise(self) -> Promise:
-        """What each node of the pool has to offer and to carry, whatever the number of nodes."""
+        """The resources and labels that each node of the pool has to have, whatever the number of nodes."""
         least = {name: int(quantity(amount)) for name, amount in self.resources.items()}
         return Promise(self.pool, 0, least, self.labels)
 
     @property
     def labels(self) -> dict[str, str]:
-        """Those that its pods await on every node."""
+        """Labels that its pods await on every node."""
         flag, (awaiting,) = "--label=", self.template["spec"]["initContainers"]
         pairs = [
             argument.removeprefix(flag).partition("=") for argument in awaiting["args"] if argument.startswith(flag)
@@ -116,7 +116,7 @@ def members_of(validation: Deployed, present: Iterable[str]) -> Membership:
 def expected_of(
     validation: Deployed, node_count: int, given: Limits, *, pool_nodes: int | None = None
 ) -> dict[str, Any]:
-    """What a number of nodes of the pool is judged by: the deployed expectations, except for the limits that are given.
+    """The expectations for a number of nodes of the pool: the deployed ones, except the limits that are given.
 
     pool_nodes: how many the pool has; None: as many as the stack says.
     """
@@ -131,7 +131,7 @@ def expected_of(
 
 
 def _places(expected: dict[str, Any], figure: str) -> list[tuple[dict[str, Any], str]]:
-    """The places of a figure's limits; none if the pool has no such figure."""
+    """The places of a figure's limits; none if the pool lacks the figure."""
     collective = expected["collective"]
     if figure == "all-reduce":
         return [(collective["thresholds"], transport) for transport in collective["thresholds"]] if collective else []

@@ -1,4 +1,5 @@
-"""What a run has in the cluster, as plain documents: the deployed Job on other nodes, and what its pods fill.
+"""The objects of a run in the cluster, as plain documents: the deployed Job on other nodes, and the objects that its
+pods fill.
 
 The Job owns all the rest, and goes by itself an hour after its end: whatever becomes of this command, nothing stays.
 """
@@ -38,34 +39,34 @@ class Run:
     validation: Deployed
     nodes: Sequence[Object]
     expected: Mapping[str, Any]
-    """What they are judged by."""
+    """The expectations by which they are judged."""
     before: Accepted | None
-    """What the figures are compared with."""
+    """The figures for the comparison."""
     awaited: Sequence[Object] | None = None
     """The nodes that have to be as the pool promises before anything is measured; None means all."""
     tolerations: Sequence[Mapping[str, str]] = ()
-    """Of its pods, beside the deployed ones: a node in quarantine has a taint."""
+    """Tolerations of its pods, in addition to the deployed ones: a node in quarantine has a taint."""
     by: str = "validate"
     """The command that measures, for the record of the machines."""
     token: str = field(default_factory=_token)
-    """Tells it from other runs."""
+    """The token that distinguishes it from other runs."""
 
     @property
     def name(self) -> str:
-        """Of the Job, and how all other names begin."""
+        """Name of the Job, and prefix of all other names."""
         return f"{self.validation.pool}-again-{self.token}"
 
     @property
     def report(self) -> str:
-        """Of the ConfigMap in which the pods meet and report."""
+        """Name of the ConfigMap in which the pods meet and report."""
         return f"{self.name}-report"
 
 
 def job(run: Run) -> dict[str, Any]:
     """The Job, without a pod yet: they start when all else is there.
 
-    It is not suspended: such a Job has no deadline, and would stay for ever where this command is killed before it lets
-    the pods start.
+    The Job is not suspended: such a Job lacks a deadline, and would stay for ever if this command is killed before it
+    lets the pods start.
     """
     deployed = run.validation.job
     spec = {key: deployed["spec"][key] for key in _KEPT if key in deployed["spec"]}
@@ -81,7 +82,7 @@ def job(run: Run) -> dict[str, Any]:
     if run.tolerations:
         pod["tolerations"] = [*(pod.get("tolerations") or []), *map(dict, run.tolerations)]
     (awaiting,), (validating,) = pod["initContainers"], pod["containers"]
-    # No other node of the pool is waited for. And where one does not report, nobody waits for the sake of an update.
+    # No other node of the pool is waited for. And if one does not report, no pod waits for the sake of an update.
     awaited = run.nodes if run.awaited is None else run.awaited
     _set(awaiting["args"], {"--selector": f"{_HOST} in ({','.join(_hosts(awaited))})", "--nodes": str(len(awaited))})
     _set(validating["args"], {"--report": run.report, "--mode": "warn", "--linger-seconds": "0"})
@@ -104,7 +105,7 @@ def job(run: Run) -> dict[str, Any]:
 
 
 def belongings(run: Run, uid: str) -> list[dict[str, Any]]:
-    """What belongs to the Job with this uid: the ConfigMaps that pods fill, and the right to."""
+    """The objects of the Job with this uid: the ConfigMaps that pods fill, and the right to."""
     owner = {"apiVersion": "batch/v1", "kind": "Job", "name": run.name, "uid": uid, "blockOwnerDeletion": True}
 
     def metadata(name: str) -> dict[str, Any]:

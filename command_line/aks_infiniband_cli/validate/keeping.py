@@ -19,7 +19,7 @@ class Keeping:
         self._client, self._namespace, self._kept = client, namespace, kept
 
     def read(self) -> dict[str, Any]:
-        """Its ConfigMap; empty where there is none yet."""
+        """Its ConfigMap; empty if there is none yet."""
         try:
             return dict(self._client.get(ConfigMap, self._kept.name, namespace=self._namespace).to_dict())
         except ApiError as error:
@@ -36,7 +36,7 @@ class Keeping:
         return name
 
     def write(self, found: Mapping[str, Any], contents: Mapping[str, Any]) -> bool:
-        """Write the ConfigMap's contents; False where another command has written since it was found."""
+        """Write the ConfigMap's contents; False if another command has written since it was found."""
         version = (found.get("metadata") or {}).get("resourceVersion")
         metadata = {"name": self._kept.name, "namespace": self._namespace, "labels": dict(self._kept.labels)}
         document = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, **contents}

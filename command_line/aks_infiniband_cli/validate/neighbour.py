@@ -19,11 +19,10 @@ _COULD_NOT_BE_MADE: Final = 1
 def measured_with_neighbour(
     cluster: Cluster, validation: Deployed, changed: str, say: Say, *, by: str, beside: str | None = None
 ) -> Pool:
-    """The changed node with another of its pool. Raises CommandError where they are not idle.
+    """The changed node with another of its pool. Raises CommandError if they are not idle.
 
-    by: the command that measures.
-    beside: the node label with which a driver's upgrade marks its state. A node that is held waits for its upgrade for
-    ever. That is no reason to refuse it here.
+    by: the command that measures. `beside`: the node label with which a driver's upgrade marks its state. A node that
+    is held waits for its upgrade for ever. That need not refuse it here.
     """
     _, nodes, pods = read_cluster(cluster.client, validation.namespace)
     operators = operators_of(cluster.client)
@@ -53,7 +52,7 @@ def _without(label: str | None, node: Object) -> Object:
 
 
 def shortfalls_of(pool: Pool) -> list[str]:
-    """What is not as the pool was accepted: figures that are worse, and checks that fail or could not be made.
+    """Differences from the pool's accepted state: figures that are worse, and checks that fail or could not be made.
 
     Other warnings do not count: while one node has another driver, the check of versions warns of that.
     """

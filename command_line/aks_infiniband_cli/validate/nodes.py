@@ -1,4 +1,4 @@
-"""Which nodes of a pool are measured: those that nobody uses, and that have what the pool promises."""
+"""The nodes of a pool that are measured: idle, and with everything that the pool promises."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class LeftOut:
     node: str
     why: str
     busy: bool = False
-    """Whether somebody uses it; otherwise it cannot be measured as it is."""
+    """True if it is in use; otherwise it cannot be measured as it is."""
 
 
 def name_of(node: Object) -> str:
@@ -43,7 +43,7 @@ def node_called(nodes: Sequence[Object], name: str) -> Object:
 
 
 def validation_of(validations: Mapping[str, Deployed], node: Object) -> Deployed | None:
-    """The validation of a node's pool; None where no stack validates it."""
+    """The validation of a node's pool; None if no stack validates it."""
     return next((each for each in validations.values() if nodes_of([node], each)), None)
 
 
@@ -94,7 +94,7 @@ def choose(
 def busy(
     node: str, pods: Sequence[Object], validation: Deployed, operators: Collection[str] = OPERATOR_NAMESPACES
 ) -> str:
-    """Who uses the RDMA or GPU resources of a node of the pool, in words; empty if no pod does.
+    """The pods that use the RDMA or GPU resources of a node of the pool, in words; empty if no pod does.
 
     operators: their namespaces. Their DaemonSets, AKS's and ours have the node's devices to serve them.
     """

@@ -1,4 +1,6 @@
-"""Writes what was measured and decided of machines where every command reads it: the record, the nodes' conditions."""
+"""Writes the measurements of machines and the decisions on them to the place from which every command reads: the
+record, the nodes' conditions.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -21,7 +23,7 @@ from aks_infiniband_cli.validate.keeping import Keeping
 _REASONS: Final = {True: "MeasuredSound", None: "NotMeasuredSince"}
 _LIGHT_CHECKS: Final = labels("light-check", "check")
 _MESSAGE_BYTES: Final = 1024
-"""Of a condition, as the light check has it."""
+"""Length of a condition's message, as the light check has it."""
 
 
 def read_record(client: Client, namespace: str) -> machines.Record:
@@ -40,8 +42,8 @@ def read_record(client: Client, namespace: str) -> machines.Record:
 
 
 def keep_measured(client: Client, namespace: str, report: Report, nodes: Sequence[Object], by: str) -> None:
-    """Write down what a measurement says of nodes. What was measured is worth more: a record that cannot be written is
-    a note.
+    """Write down what a measurement says of nodes. The measurement is worth more: a record that cannot be written is a
+    note.
 
     nodes: that were measured. by: the command.
     """
@@ -62,7 +64,7 @@ def keep_decision(client: Client, namespace: str, node: str, what: str, *, by: s
 def set_condition(client: Client, node: Object, *, healthy: bool | None, why: str) -> None:
     """Have the light check's condition of a node say what a command has found. One that cannot be set is a note.
 
-    healthy: None is not known. It and True only take back what this has said: all else is the light check's own.
+    healthy: None is not known. None and True only take back what this has said: all else is the light check's own.
     """
     conditions: Sequence[Mapping[str, Any]] = (node.get("status") or {}).get("conditions") or []
     before = next((each for each in conditions if each["type"] == CONDITION), {})

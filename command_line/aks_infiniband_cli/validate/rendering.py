@@ -1,4 +1,4 @@
-"""What was measured, for a terminal, a pipe and a program."""
+"""The measurements, for a terminal, a pipe and a program."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ _STYLES: Final = {"pass": "green", "warn": "yellow", NOT_MEASURED: "yellow"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pool:
-    """What came of one pool."""
+    """The result of one pool."""
 
     name: str
     nodes: Sequence[str]
@@ -30,21 +30,21 @@ class Pool:
     left_out: Sequence[LeftOut]
     report: Report | None
     members: Membership
-    """What the pool should have, and has."""
+    """The expected and the present nodes of the pool."""
     in_part: bool = False
-    """Only some of its nodes were asked for, so what other nodes lack is reported but not judged."""
+    """The user named only some of its nodes, so what other nodes lack is reported but not judged."""
     why: Sequence[str] = ()
-    """There is no report."""
+    """The reasons why a report is absent."""
     before: str | None = None
     """When the earlier measurement was made."""
     changes: Sequence[Change] = ()
     unmanaged: Mapping[str, Any] | None = None
-    """How a pool that no stack validates was measured; None for a stack's."""
+    """The way in which a pool that no stack validates was measured; None for a stack's."""
 
     @property
     def verdict(self) -> str:
-        """That of the checks, which the Job of an older release may have summed up otherwise. No pass where a machine
-        is gone, or one that nobody uses could not be measured.
+        """That of the checks, which the Job of an older release may have summed up otherwise. Not a pass if a machine
+        is gone, or if an idle one could not be measured.
         """
         found = verdict_of(self.report["checks"]) if self.report else NOT_MEASURED
         if found == "fail" or (self.members.missing and not self.in_part):
@@ -54,7 +54,7 @@ class Pool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Found:
-    """What the command did."""
+    """The actions of the command."""
 
     pools: Sequence[Pool] = ()
     cordoned: Mapping[str, str] = field(default_factory=dict)

@@ -21,7 +21,7 @@ class _Pool(Form):
 
 
 class _Document(Form):
-    """What `validate` itself prints."""
+    """The output of `validate` itself."""
 
     pools: dict[str, _Pool]
 
@@ -33,7 +33,7 @@ class _State(Form):
 
 
 def reports_of(text: str | bytes) -> Iterator[tuple[_Path, dict[str, Any]]]:
-    """Each report, and where it stands. Raises HandwrittenError for a text of another form."""
+    """Each report, and its place. Raises HandwrittenError for a text of another form."""
     document = json_document(text)
     if isinstance(document, dict) and "checks" in document:
         yield (), document
@@ -49,7 +49,7 @@ def reports_of(text: str | bytes) -> Iterator[tuple[_Path, dict[str, Any]]]:
 def whole_reports(text: str | bytes, where: str) -> dict[str, Report]:
     """The whole reports of a file, by pool. Raises CommandError for a file without one.
 
-    where: the file's name.
+    `where`: the file's name.
     """
     found = dict[str, Report]()
     try:

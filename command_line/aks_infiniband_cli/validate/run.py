@@ -43,7 +43,7 @@ class Measured:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cluster:
-    """Where is measured."""
+    """The cluster of the measurement."""
 
     client: Client
     kubeconfig: str
@@ -52,9 +52,9 @@ class Cluster:
 def measure(cluster: Cluster, runs: Sequence[Run], say: Say) -> dict[str, Measured]:
     """Measure all pools at the same time. Returns the result by pool.
 
-    What is found goes into the record of the machines. What the runs make in the cluster is deleted afterwards,
-    whatever happens meanwhile. Raises CommandError where the
-    API server refuses, or does not answer for two minutes, and KeyboardInterrupt.
+    The findings go into the record of the machines. The objects of the runs in the cluster are deleted afterwards,
+    whatever happens meanwhile. Raises CommandError if the API server refuses, or does not answer for two minutes, and
+    KeyboardInterrupt.
     """
     try:
         with stopped_by_signals():
@@ -64,7 +64,7 @@ def measure(cluster: Cluster, runs: Sequence[Run], say: Say) -> dict[str, Measur
             found = {run.validation.pool: _result(cluster, run, ended[run.name]) for run in runs}
             for run in runs:
                 report = found[run.validation.pool].report
-                if report and run.validation.lasting:  # the record is kept where a stack's validations are
+                if report and run.validation.lasting:  # the record is kept in the namespace of a stack's validations
                     keep_measured(cluster.client, run.validation.namespace, report, run.nodes, run.by)
             return found
     except NO_ANSWER as error:
@@ -111,8 +111,8 @@ def await_runs(client: Client, runs: Sequence[Run], say: Say) -> dict[str, Objec
 def until(look: Callable[[], _Seen | None], *, clock: Callable[[], float] = time.monotonic) -> _Seen:
     """The first answer of a look at the cluster.
 
-    Raises NO_ANSWER where the API server refuses, or does not answer for two minutes. They begin with the first look
-    that fails: before it this computer may have slept.
+    Raises NO_ANSWER if the API server refuses, or does not answer for two minutes. The two minutes begin with the first
+    look that fails: before it this computer may have slept.
     """
     silent_since = None
     while True:
@@ -144,7 +144,7 @@ def _progress(run: Run, found: Object) -> str:
 
 
 def _result(cluster: Cluster, run: Run, ended: Object) -> Measured:
-    """The report, where it is the Job's own; else what the Job and its pods show."""
+    """The report, if it is the Job's own; else the state of the Job and its pods."""
     uid, namespace = str(ended["metadata"]["uid"]), run.validation.namespace
     report = report_in(cluster.client.get(ConfigMap, run.report, namespace=namespace).to_dict())
     ours: Any = {"batch.kubernetes.io/controller-uid": uid}

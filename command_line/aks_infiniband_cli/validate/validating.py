@@ -1,4 +1,4 @@
-"""From what was asked for to what was found: reads the cluster, has the nodes measured, and cordons."""
+"""From the request to the findings: reads the cluster, has the nodes measured, and cordons."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -47,7 +47,7 @@ _NO_NODE = "the cluster does not have a node of the pool"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wish:
-    """What was asked for."""
+    """The user's request."""
 
     pools: Sequence[str] = ()
     nodes: Sequence[str] = ()
@@ -55,18 +55,18 @@ class Wish:
     include_busy: bool = False
     limits: Limits = field(default_factory=dict)
     against: bytes | None = None
-    """What the file of an earlier report holds."""
+    """The content of an earlier report's file."""
     cordon: bool = False
     namespace: str = SYSTEM_NAMESPACE
-    """Of the validations."""
+    """Namespace of the validations."""
     selector: Mapping[str, str] = field(default_factory=dict)
     """Labels of nodes that are measured as one pool."""
     asked: Asked = field(default_factory=Asked)
-    """What decides how a pool is measured that no stack validates."""
+    """The choices for a pool that no stack validates."""
 
 
 def validated(kubeconfig: str, wish: Wish, say: Say) -> Found:
-    """Measure. Raises CommandError for a pool, node or figure that there is not, and where the cluster cannot be read.
+    """Measure. Raises CommandError for an unknown pool, node or figure, and if the cluster cannot be read.
 
     say: takes how far it is.
     """
@@ -93,7 +93,7 @@ def validated(kubeconfig: str, wish: Wish, say: Say) -> Found:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Measuring:
-    """Which nodes are measured, and which are not."""
+    """The nodes that are measured, and those that are not."""
 
     members: Mapping[str, Membership]
     runs: Mapping[str, Run]
@@ -122,7 +122,7 @@ def _measuring(
         idle, left_out[name] = choose(
             nodes, pods, validation, wanted=wish.nodes, include_busy=wish.include_busy, operators=operators
         )
-        if not validation.lasting:  # nobody has said whose taints its pods tolerate
+        if not validation.lasting:  # the taints that its pods tolerate are unknown
             left_out[name] += [LeftOut(node=name_of(node), why=why) for node in idle if (why := held(node))]
             idle = [node for node in idle if not held(node)]
         if idle:
@@ -157,8 +157,8 @@ def _cordoned(
 
 
 def uncordoned(kubeconfig: str, wish: Wish) -> Found:
-    """Uncordon the nodes that this command cordoned: those that were asked for, or all. Raises CommandError as
-    `validated` does.
+    """Uncordon the nodes that this command cordoned: those that were named, or all. Raises CommandError as `validated`
+    does.
     """
     client = connected(kubeconfig)
     validations, nodes, _ = read_cluster(client, wish.namespace)
@@ -174,7 +174,7 @@ def uncordoned(kubeconfig: str, wish: Wish) -> Found:
 
 
 def _asked_nodes(validations: Mapping[str, Deployed], nodes: Sequence[Object], wish: Wish) -> list[Object]:
-    """The nodes that were asked for, by pool, label or name; else all."""
+    """The nodes that were named, by pool, label or name; else all."""
     found = list(nodes)
     if wish.pools or wish.selector:
         of_stacks = [node for pool in wish.pools if pool in validations for node in nodes_of(nodes, validations[pool])]
@@ -187,9 +187,10 @@ def _asked_nodes(validations: Mapping[str, Deployed], nodes: Sequence[Object], w
 
 
 def read_cluster(client: Client, namespace: str) -> tuple[dict[str, Deployed], Sequence[Object], Sequence[Object]]:
-    """The validations by pool, all nodes and all pods. Raises CommandError where they cannot be read.
+    """The validations by pool, all nodes and all pods. Raises CommandError if they cannot be read.
 
-    namespace: of the validations. Elsewhere anybody may have made what looks like one, to have nodes cordoned.
+    namespace: of the validations. In other namespaces every user may have made an object that looks like one, to have
+    nodes cordoned.
     """
     try:
         jobs = [found.to_dict() for found in client.list(Job, namespace=namespace, labels=LABELS)]
@@ -210,7 +211,7 @@ def operators_of(client: Client) -> set[str]:
 
 
 def _unmanaged(validations: Mapping[str, Deployed], nodes: Sequence[Object], wish: Wish) -> list[Chosen]:
-    """The pools that were asked for and that no stack validates. Raises CommandError for one that there is not."""
+    """The named pools that no stack validates. Raises CommandError for one that there is not."""
     if wish.selector:
         if wish.pools:
             raise CommandError("--pool and --selector: give one of them, each says which nodes are measured")
@@ -232,7 +233,7 @@ def _unmanaged(validations: Mapping[str, Deployed], nodes: Sequence[Object], wis
 
 
 def _pools(validations: Mapping[str, Deployed], plan: Plan, nodes: Sequence[Object], wish: Wish) -> dict[str, Deployed]:
-    """The validations of the pools that were asked for, or of those of the nodes that were."""
+    """The validations of the named pools, or of those of the named nodes."""
     by_name = bool(wish.pools or wish.selector)
     stacks = {name: each for name, each in validations.items() if not by_name or name in wish.pools}
     if not stacks and not plan.pools:
@@ -267,7 +268,7 @@ def pool_of(
     members: Membership,
     in_part: bool,
 ) -> Pool:
-    """The outcome of a pool, whether or not it was measured. in_part: only some of its nodes were asked for."""
+    """The outcome of a pool, whether or not it was measured. in_part: the user named only some of its nodes."""
     if run is None or measured is None:
         why = _ALL_LEFT_OUT if members.present else _NO_NODE
         return Pool(name=name, nodes=[], left_out=left_out, report=None, why=[why], members=members, in_part=in_part)

@@ -19,7 +19,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> Answer:
-    """What pods need, or a sample Job. Raises CommandError for a pool that the stack does not have."""
+    """The settings that pods need, or a sample Job. Raises CommandError for a pool that the stack does not have."""
     from aks_infiniband.stack.pool_outputs import pod_templates, sample_of  # noqa: PLC0415  it takes a second
 
     from aks_infiniband_cli.stack_file import configuration_of, stack_of  # noqa: PLC0415

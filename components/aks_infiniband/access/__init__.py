@@ -1,5 +1,5 @@
-"""How the program reaches a cluster: kubeconfigs of clusters that are there already, and of those that Azure hands out;
-clients, and how long a look at a cluster may take.
+"""The program's access to a cluster: kubeconfigs of clusters that are there already, and of those that Azure hands out;
+clients, and the limit of a look at a cluster.
 
-Nothing here makes a resource, or knows what a cluster is asked for.
+Nothing here makes a resource, or knows the requests to a cluster.
 """

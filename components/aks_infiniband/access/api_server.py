@@ -21,11 +21,11 @@ class ApiServerError(pulumi.RunError):
 
 
 async def reachable(kubeconfig: str, *, limit_seconds: float = LIMIT_SECONDS) -> str:
-    """The kubeconfig of one cluster. It is known once the API server takes connections. Raises ApiServerError after the
-    limit.
+    """The kubeconfig of one cluster. The kubeconfig is known once the API server takes connections. Raises
+    ApiServerError after the limit.
 
-    The Kubernetes provider looks for the server only when it starts. If it finds none, everything that it is asked for
-    in the same run fails with "configured Kubernetes cluster is unreachable" (pulumi-kubernetes 4.27.0, provider.go,
+    The Kubernetes provider looks for the server only when it starts. If it finds none, everything that it has to do in
+    the same run fails with "configured Kubernetes cluster is unreachable" (pulumi-kubernetes 4.27.0, provider.go,
     Configure). The program does not wait at preview, nor behind a proxy, which takes connections whatever is behind it.
     """
     clusters = yaml.safe_load(kubeconfig).get("clusters") or [{"cluster": {}}]
@@ -37,9 +37,9 @@ async def reachable(kubeconfig: str, *, limit_seconds: float = LIMIT_SECONDS) ->
     while reason := await why_no_connection(host, port):
         if time.monotonic() - begun > limit_seconds:
             raise ApiServerError(
-                f"the API server {host}:{port} has taken no connection for {limit_seconds:.0f} s: {reason}. Where the "
-                "cluster is private, run from its network; where cluster.apiServer.authorizedIpRanges is set, add this "
-                "machine's address; where it was stopped, az aks start. Then pulumi up, which goes on from here"
+                f"the API server {host}:{port} has taken no connection for {limit_seconds:.0f} s: {reason}. If the "
+                "cluster is private, run from its network; if cluster.apiServer.authorizedIpRanges is set, add this "
+                "machine's address; if it was stopped, az aks start. Then pulumi up, which continues from here"
             )
         if not said:
             pulumi.log.info(f"waiting for the API server {host}:{port}, up to {limit_seconds:.0f} s: {reason}")
@@ -49,7 +49,7 @@ async def reachable(kubeconfig: str, *, limit_seconds: float = LIMIT_SECONDS) ->
 
 
 async def why_no_connection(host: str, port: int) -> str | None:
-    """Why there is no connection; None if there is one. Nothing is sent over it, so no certificate is checked."""
+    """The reason of a failed connection; None if it succeeds. Nothing is sent over it, so no certificate is checked."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:

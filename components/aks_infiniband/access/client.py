@@ -19,7 +19,7 @@ _V1BETA1: Final = "client.authentication.k8s.io/v1beta1"
 
 
 def connect(kubeconfig: str, *, request_seconds: float = _REQUEST_SECONDS) -> Client:
-    """A client of the cluster, as the Kubernetes provider reaches it: its login never asks a person."""
+    """A client of the cluster, as the Kubernetes provider reaches it: its login is never interactive."""
     config, parameters = _parameters(kubeconfig, request_seconds)
     return Client(config, timeout=parameters.timeout, trust_env=parameters.trust_env)
 
@@ -38,12 +38,12 @@ def _parameters(kubeconfig: str, request_seconds: float) -> tuple[SingleConfig, 
     timeout = httpx2.Timeout(request_seconds)
     found = KubeConfig.from_dict(config).get()
     if found is None:
-        raise KubeconfigError("the kubeconfig has no current-context")
+        raise KubeconfigError("the kubeconfig does not have a current-context")
     return found, client_adapter.ConnectionParams(timeout=timeout, trust_env=not loopback)
 
 
 def _as_lightkube_takes_it(exec_plugin: dict[str, Any] | None) -> None:
-    """Ask a credential plugin for v1beta1, which lightkube understands and whose answer is the same as v1's."""
+    """Make a credential plugin use v1beta1, which lightkube understands and whose answer is the same as v1's."""
     if exec_plugin is None:
         return
     if exec_plugin.get("apiVersion") == _V1:

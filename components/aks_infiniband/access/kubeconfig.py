@@ -18,7 +18,7 @@ AKS_SERVER_ID: Final = "6dae42f8-4368-4678-94ff-3960e28e3630"
 _KUBELOGIN: Final = "kubelogin"
 _INTERACTIVE: Final = ("devicecode", "interactive")
 _EXEC_VERSION: Final = "client.authentication.k8s.io/v1beta1"
-"""What kubelogin writes itself, and every client reads (Azure/kubelogin, pkg/internal/converter)."""
+"""The version that kubelogin writes itself, and every client reads (Azure/kubelogin, pkg/internal/converter)."""
 _INSTALL: Final = "install it (https://azure.github.io/kubelogin, or `az aks install-cli`)"
 
 
@@ -29,7 +29,7 @@ class KubeconfigError(pulumi.RunError):
 def decode(encoded: str) -> str:
     """The kubeconfig that Azure hands out in base64, for a cluster with local accounts.
 
-    Raises KubeconfigError if it would start a login, because a login hangs where there is no terminal.
+    Raises KubeconfigError if it would start a login, because a login hangs without a terminal.
     """
     text = base64.b64decode(encoded).decode()
     for user in yaml.safe_load(text).get("users", []):
@@ -42,10 +42,10 @@ def decode(encoded: str) -> str:
 
 
 def with_kubelogin(encoded: str, login: Login) -> str:
-    """A kubeconfig for a cluster with Microsoft Entra ID: kubelogin fetches a token, and never asks a person.
+    """A kubeconfig for a cluster with Microsoft Entra ID: kubelogin fetches a token, and is never interactive.
 
-    encoded: what Azure hands out, in base64. It logs in by device code, so only endpoint, certificate authority and
-    tenant are taken from it. login: how kubelogin logs in.
+    encoded: what Azure hands out, in base64. Azure's user logs in by device code, so only endpoint, certificate
+    authority and tenant are taken from it. login: kubelogin's login method.
     """
     given = yaml.safe_load(base64.b64decode(encoded).decode())
     cluster = given["clusters"][0]
@@ -82,9 +82,10 @@ def document(name: str, cluster: Mapping[str, Any], user: Mapping[str, Any]) -> 
 
 
 def _directory(given: Mapping[str, Any], login: Login) -> list[str]:
-    """Tenant and cloud. Only a service principal has to be told them; the other logins bring their own.
+    """Tenant and cloud. Only a service principal needs them as arguments; the other logins bring their own.
 
-    Azure/kubelogin, converter: a tenant beside azurecli breaks a CLI that is logged in by managed identity (issue 123).
+    Azure/kubelogin, converter: a tenant given with azurecli breaks a CLI that is logged in by managed identity (issue
+    123).
     """
     if login != "spn":
         return []
@@ -100,14 +101,14 @@ def require_kubelogin() -> None:
     """
     if shutil.which(_KUBELOGIN) is not None:
         return
-    reason = f"the API server asks for a token of Microsoft Entra ID, and kubelogin is not on the PATH; {_INSTALL}"
+    reason = f"the API server requires a token of Microsoft Entra ID, and kubelogin is not on the PATH; {_INSTALL}"
     if not pulumi.runtime.is_dry_run():
         raise KubeconfigError(reason)
     pulumi.log.warn(f"{reason}: `pulumi up` needs it")
 
 
 def interactive(user: Mapping[str, Any]) -> str | None:
-    """How a user's login waits for a person, in words; None if it does not."""
+    """The way in which a user's login waits for a person, in words; None if it does not."""
     if "auth-provider" in user:
         return "'auth-provider'"
     plugin: Mapping[str, Any] = user.get("exec") or {}

@@ -1,4 +1,4 @@
-"""The kubeconfig of a cluster that somebody else made: found, checked, and cut down to one context."""
+"""The kubeconfig of a cluster that others made: found, checked, and cut down to one context."""
 
 import base64
 import os
@@ -53,14 +53,14 @@ def read_kubeconfig(path: str, *, context: str | None = None, folder: Path | Non
         file = (folder or Path.cwd()) / Path(path).expanduser()
         given = read(file)
     except RuntimeError as error:
-        raise KubeconfigError(f"the kubeconfig {path} cannot be read: there is no such home folder") from error
+        raise KubeconfigError(f"the kubeconfig {path} cannot be read: such a home folder does not exist") from error
     except HandwrittenError as error:
         raise KubeconfigError(f"the kubeconfig {file} {error}") from error
     if not isinstance(given, dict) or not all(isinstance(given.get(key), list) for key in ("clusters", "contexts")):
         raise KubeconfigError(f"{file} is not a kubeconfig: it must be YAML with clusters, contexts and users")
     chosen = context or given.get("current-context")
     if not isinstance(chosen, str) or not chosen:
-        raise KubeconfigError(f"{file} has no current-context; name one of its contexts: {_names(given, 'context')}")
+        raise KubeconfigError(f"{file} lacks a current-context; name one of its contexts: {_names(given, 'context')}")
     parts = _named(_Context, given, "context", chosen, file)
     cluster = _named(_Cluster, given, "cluster", parts["cluster"], file)
     user = _named(_User, given, "user", parts["user"], file)
@@ -181,7 +181,7 @@ def _names(given: Mapping[str, Any], kind: str) -> str:
 
 
 def _named(model: type[_Part], given: Mapping[str, Any], kind: str, name: str, file: Path) -> dict[str, Any]:
-    """What stands under a name, read by the model. An error names no values, because one may be a secret."""
+    """The entry under a name, read by the model. An error names no values, because one may be a secret."""
     found = next((entry for entry in _entries(given, kind) if entry.get("name") == name), None)
     if found is None:
         close = get_close_matches(name[:100], [str(entry.get("name")) for entry in _entries(given, kind)], n=1)
@@ -241,7 +241,7 @@ def _self_contained(section: Mapping[str, Any], file: Path) -> dict[str, Any]:
             except HandwrittenError as error:
                 raise KubeconfigError(f"{file}: {key} {file.parent / named} {error}") from error
     if "tokenFile" in found:
-        # It is read anew whenever its token has been replaced, so it stays a file.
+        # The file is read again whenever its token has been replaced, so it stays a file.
         found["tokenFile"] = str((file.parent / found["tokenFile"]).absolute())
     if "exec" in found:
         found["exec"] = {**found["exec"], "command": _beside(found["exec"]["command"], file)}

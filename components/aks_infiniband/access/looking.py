@@ -15,9 +15,9 @@ same time.
 
 
 async def within_limit(look: Callable[[], _T], limit_seconds: float) -> _T | None:
-    """What a look finds; None after the limit. The limit includes the time in which others look.
+    """The result of a look; None after the limit. The limit includes the time in which others look.
 
-    A thread of its own makes the look: those of the event loop's pool may all wait for the engine, and the engine for
+    A separate thread makes the look: those of the event loop's pool may all wait for the engine, and the engine for
     this look.
     """
     seen: list[_T] = []

@@ -1,4 +1,6 @@
-"""What all node pools have in common, with InfiniBand or without: each is an AgentPool resource beside its cluster."""
+"""The common parts of all node pools, with InfiniBand or without: each is an AgentPool resource outside its cluster's
+profile.
+"""
 
 import re
 from collections.abc import Sequence
@@ -19,7 +21,7 @@ from aks_infiniband.facts.kubernetes import UBUNTU_IS_2404_SINCE, minor_of
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.options import child_options
 
-# An hour: Azure keeps a pool for which it has no capacity in Creating for long, and a driver image can be slow.
+# An hour: Azure keeps a pool without capacity in Creating for long, and a driver image can be slow.
 _TIMEOUTS: Final = pulumi.CustomTimeouts(create="60m", update="60m", delete="30m")
 
 _NOT_THERE: Final = re.compile(r"Status=404|RESPONSE 404|NotFound")
@@ -48,7 +50,7 @@ place, but means another kernel under the drivers: a new pool says so.
 
 
 class NodePoolError(pulumi.RunError):
-    """Azure left the pool in another state, or with another owner of the GPU driver, than the program asked for."""
+    """Azure left the pool in another state, or with another owner of the GPU driver, than the program requested."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,13 +62,13 @@ class NodePoolArgs:
     cluster_name: pulumi.Input[Annotated[str, rules.resource_name]]
     """Name of the managed cluster."""
     subnet_id: pulumi.Input[Annotated[str, rules.subnet_id]] | None = None
-    """The nodes' subnet. Leave it out where the cluster is in the network that AKS made for it."""
+    """The nodes' subnet. Leave it out if the cluster is in the network that AKS made for it."""
     pod_subnet_id: pulumi.Input[Annotated[str, rules.subnet_id]] | None = None
     """The pods' subnet. Leave it out with the overlay."""
     kubernetes_version: pulumi.Input[Annotated[str, rules.version]] | None = None
     """Version of the nodes. Default: the cluster's when the pool is made."""
     tags: Tags = field(default_factory=dict)
-    """Of the pool, its scale set and its machines."""
+    """Tags of the pool, its scale set and its machines."""
 
     def __post_init__(self) -> None:
         """Raises ValueError for what Azure does not take."""
@@ -76,7 +78,7 @@ class NodePoolArgs:
 def owner_labels(owner: GpuDriver, size: MachineSize | None, vm_size: str) -> dict[str, str]:
     """The label that keeps the GPU Operator off nodes whose GPUs it must not touch; none elsewhere.
 
-    The pool has it even if there is no GPU Operator, because one may come later. size: None without InfiniBand.
+    The pool has it even without a GPU Operator, because one may come later. size: None without InfiniBand.
     """
     return {GPU_OPERATOR_OFF: "false"} if keeps_gpu_operator_off(owner, size, vm_size) else {}
 
@@ -97,10 +99,9 @@ def make_agent_pool(
     A replacement deletes before it creates: the name is the pool's, and quota for large machines rarely covers two
     pools at once.
 
-    machines: what is asked for of its machines.
-    count: nodes that the pool has; if it is autoscaled, those with which it begins.
-    parent, opts: the component, and its options.
-    more: further arguments of the AgentPool, and node_labels and node_taints in place of the pool's.
+    machines: the properties of its machines. count: nodes that the pool has; if it is autoscaled, those with which it
+    begins. parent, opts: the component, and its options. more: further arguments of the AgentPool, and node_labels and
+    node_taints that replace the pool's values.
     """
     number = count if machines.autoscale is None else _followed_count(pool.name, count, args, parent)
     arguments = {**arguments_of(pool, args, machines), "count": number, **more}
@@ -122,7 +123,7 @@ def make_agent_pool(
 
 
 def new_system_hook(name: str) -> pulumi.ResourceHook:
-    """Warns, at preview too, where another Kubernetes changes what the OS SKU Ubuntu is.
+    """Warns, at preview too, if another Kubernetes version changes the meaning of the OS SKU Ubuntu.
 
     name: unique in the program.
     """
@@ -132,14 +133,14 @@ def new_system_hook(name: str) -> pulumi.ResourceHook:
         before, after = old.get("orchestratorVersion"), new.get("orchestratorVersion")
         if new.get("osSKU") != containerservice.OSSKU.UBUNTU.value:
             return
-        # A version is unknown at preview where another resource tells it.
+        # A version is unknown at preview if it is an output of another resource.
         if not (isinstance(before, str) and isinstance(after, str)):
             return
         if minor_of(before) < UBUNTU_IS_2404_SINCE <= minor_of(after):
             pulumi.log.warn(
                 f"{args.name}: with Kubernetes {after} the OS SKU Ubuntu is 24.04 with containerd 2; with {before} it "
                 "is 22.04 with containerd 1.7. AKS drains and reimages the nodes, one after the other, and the drivers "
-                "are installed anew on another kernel."
+                "are installed again on another kernel."
             )
 
     return pulumi.ResourceHook(f"{name}-new-system", tell, pulumi.ResourceHookOptions(on_dry_run=True))
@@ -165,14 +166,14 @@ def arguments_of(pool: Pool | OrdinaryPool, args: NodePoolArgs, machines: Machin
 
 
 def _followed_count(name: str, begin: int, args: NodePoolArgs, parent: pulumi.Resource) -> pulumi.Output[int]:
-    """The pool's count in Azure; if there is no such pool yet, the count to begin with.
+    """The pool's count in Azure; if the pool does not exist yet, the count to begin with.
 
-    Azure wants a count for every pool. While the autoscaler is on, it refuses any count but the current one ("Cannot
-    manually scale", AKS issue 1248; pulumi-azure issue 780). ignore_changes would not help: it goes on sending the
+    Azure wants a count for every pool. While the autoscaler is on, it refuses any count except the current one ("Cannot
+    manually scale", AKS issue 1248; pulumi-azure issue 780). ignore_changes would not help: it continues to send the
     first count, and Azure would refuse every other change of a pool that has been scaled. So the program follows the
     autoscaler.
 
-    The output fails with the provider's error where Azure does not tell.
+    The output fails with the provider's error if Azure does not answer.
     """
 
     async def current(place: Sequence[str]) -> int:
@@ -191,7 +192,7 @@ def _followed_count(name: str, begin: int, args: NodePoolArgs, parent: pulumi.Re
 def ready(
     pool: containerservice.AgentPool, name: str, driver: containerservice.GPUDriver | None
 ) -> pulumi.Output[pulumi.Resource]:
-    """The pool. It is known once Azure reports Succeeded; otherwise its output fails with NodePoolError.
+    """The pool. The output is known once Azure reports Succeeded; otherwise it fails with NodePoolError.
 
     Azure can report a creation as done although the pool is Failed, so its state is read.
 
@@ -211,7 +212,7 @@ def ready(
         if driver is not None and found not in {None, driver.value}:
             raise NodePoolError(
                 f"pool {name} has gpuProfile.driver {found} in Azure; it must be {driver.value}, or its GPUs "
-                "have two drivers or none. Somebody else made the pool so, or Azure has overruled it: delete the pool, "
+                "have two drivers or none. Another program made the pool so, or Azure has overruled it: delete it, "
                 "and run `pulumi up`."
             )
         return there

@@ -1,4 +1,4 @@
-"""What a cluster and its pools in Azure are asked for: sections of a stack file, and the arguments of this room."""
+"""The properties of a cluster and its pools in Azure: sections of a stack file, and the arguments of this room."""
 
 from ipaddress import IPv4Network
 from typing import Annotated, Final, Literal
@@ -65,37 +65,39 @@ class ClusterNetwork(Section):
     node_subnet_id: Annotated[str, rules.subnet_id] | None = None
     """An existing subnet for the nodes; then no virtual network is made, and addressSpace and subnet are left out."""
     pod_subnet_id: Annotated[str, rules.subnet_id] | None = None
-    """An existing subnet for the pods, beside nodeSubnetId: pods take its addresses, and there is no overlay."""
+    """An existing subnet for the pods, in addition to nodeSubnetId: pods take its addresses, and the overlay is off."""
     pod_cidr: Network = IPv4Network("10.244.0.0/16")
     """The pods' overlay; every node takes a /24 of it."""
     service_cidr: Network = IPv4Network("10.0.0.0/16")
     """The services."""
     outbound_type: OutboundType = "loadBalancer"
-    """How nodes reach the internet. All but loadBalancer need a nodeSubnetId that is prepared for it."""
+    """The way of nodes to the internet. Each type except loadBalancer needs a nodeSubnetId that is prepared for it."""
 
 
 class ApiServer(Section):
-    """Who reaches the Kubernetes API."""
+    """Access to the Kubernetes API."""
 
     private: bool = Field(default=False, strict=True)
     """Only from within the virtual network; `pulumi up` has to run there too. A change replaces the cluster."""
     authorized_ip_ranges: tuple[PublicRange, ...] = Field(default=(), max_length=200)
-    """Public ranges (CIDR) that reach a public API server; none means all. Where `pulumi up` runs must be among them.
-    Azure takes 200 of them at most."""
+    """Public ranges (CIDR) that reach a public API server; none means all. The machine on which `pulumi up` runs must
+    be among them. Azure takes 200 of them at most.
+    """
 
 
 class Access(Section):
-    """How people and programs log in."""
+    """Logins of people and programs."""
 
     entra_id: bool = Field(default=False, strict=True)
-    """Microsoft Entra ID checks who logs in, and Azure RBAC decides what each may do. Whoever runs `pulumi up` needs
-    the role Azure Kubernetes Service RBAC Cluster Admin, and kubelogin on the PATH. AKS never turns it off again."""
+    """Microsoft Entra ID checks who logs in, and Azure RBAC decides what each may do. The user who runs `pulumi up`
+    needs the role Azure Kubernetes Service RBAC Cluster Admin, and kubelogin on the PATH. AKS never turns it off again.
+    """
     admin_group_object_ids: tuple[Annotated[str, rules.object_id], ...] = ()
     """Groups of Entra ID that administer the cluster."""
     local_accounts: bool = Field(default=True, strict=True)
     """Certificates for administrators that no directory knows. Only with entraId can they be off."""
     login: Login = "azurecli"
-    """How kubelogin logs in with entraId. None of these ways asks a person."""
+    """The login method of kubelogin with entraId. None of these methods is interactive."""
 
 
 class Cluster(Section):

@@ -1,4 +1,4 @@
-"""What the program asks azure-native while resources are being made."""
+"""Calls to azure-native while resources are being made."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,17 +11,16 @@ async def ask(function: str, parent: pulumi.Resource, **arguments: Any) -> Mappi
     """The answer of one of azure-native's functions, in the words of Azure's API.
 
     The functions that azure-native generates have two forms. One returns an Output, whose failure ends the program even
-    if somebody catches it. The other pumps the event loop until the answer is there: if a hundred pools ask, each pumps
+    if it is caught. The other pumps the event loop until the answer is there: if a hundred pools call it, each pumps
     inside the one before, until Python's stack is full. This function waits as every coroutine does.
 
-    A resource hook must never await it. It needs one of the threads in which Pulumi waits for the engine (`--parallel`
-    times four), and the resources whose hooks run may hold all of them.
+    A resource hook must never await it. The call needs one of Pulumi's waiting threads (`--parallel` times four), and
+    the resources whose hooks run may hold all of them.
 
-    function: such as containerservice:getAgentPool.
-    parent: the resource that asks, and whose provider is used.
+    function: such as containerservice:getAgentPool. parent: the calling resource, and whose provider is used.
     arguments: named as in Azure's API.
 
-    Raises Exception with the provider's words where Azure does not tell.
+    Raises Exception with the provider's words if Azure does not answer.
     """
     options = pulumi.InvokeOptions.merge(_utilities.get_invoke_opts_defaults(), pulumi.InvokeOptions(parent=parent))
     answer: Mapping[str, Any] | None = await pulumi.runtime.invoke_async(

@@ -1,4 +1,4 @@
-"""An AKS cluster in a network of its own or in existing subnets, with the system pool only."""
+"""An AKS cluster in a new network or in existing subnets, with the system pool only."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
@@ -20,13 +20,14 @@ from aks_infiniband.resources.options import child_options
 # An hour: AKS takes about five minutes for a cluster, and retries for long before it gives one up.
 _TIMEOUTS: Final = pulumi.CustomTimeouts(create="60m", update="60m", delete="60m")
 _REPLACED_BY: Final = ("apiServerAccessProfile.enablePrivateCluster",)
-"""AKS makes no public cluster private, nor the reverse (AKS, "Create a private cluster", limitations). What else it
-does not change in place, azure-native replaces by itself."""
+"""AKS makes no public cluster private, nor the reverse (AKS, "Create a private cluster", limitations). Other properties
+that Azure does not change in place, azure-native replaces by itself.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AksClusterArgs:
-    """What an AksCluster takes."""
+    """The arguments of an AksCluster."""
 
     location: Annotated[str, AfterValidator(rules.region_name)]
     """Azure region."""
@@ -38,11 +39,11 @@ class AksClusterArgs:
     """The cluster itself, as a stack file describes it."""
 
     def __post_init__(self) -> None:
-        """Raises ValueError where nobody could log in, and for what Azure does not take."""
+        """Raises ValueError if no user could log in, and for values that Azure does not take."""
         keep_rules(self)
         access = self.settings.access
         if not access.local_accounts and not access.entra_id:
-            raise ValueError("access.local_accounts is off without access.entra_id: nobody could log in")
+            raise ValueError("access.local_accounts is off without access.entra_id: no user could log in")
 
 
 class AksCluster(pulumi.ComponentResource):
@@ -51,8 +52,8 @@ class AksCluster(pulumi.ComponentResource):
     Only the system pool is an inline profile, and later changes of it are left alone, with a warning: an update of
     inline profiles goes through one request for the whole cluster, and sets every pool to Scaling.
 
-    Raises KubeconfigError where the cluster is to have Microsoft Entra ID and kubelogin is not there to log in with,
-    ApiServerError where the cluster that was made cannot be reached.
+    Raises KubeconfigError if the cluster is to have Microsoft Entra ID and kubelogin is not installed, ApiServerError
+    if the cluster that was made cannot be reached.
     """
 
     managed_cluster: containerservice.ManagedCluster
@@ -70,8 +71,9 @@ class AksCluster(pulumi.ComponentResource):
     oidc_issuer_url: pulumi.Output[str | None]
     """For federated credentials of workload identity."""
     kubeconfig: pulumi.Output[str]
-    """YAML, secret: with a certificate, or with kubelogin where Entra ID is on. It asks no person. Known once the API
-    server takes connections."""
+    """YAML, secret: with a certificate, or with kubelogin if Entra ID is on. The login is not interactive. Known once
+    the API server takes connections.
+    """
 
     def __init__(self, name: str, *, args: AksClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:AksCluster", name, None, opts)
@@ -178,7 +180,7 @@ def _cluster_arguments(args: AksClusterArgs, subnets: Subnets, identity: Identit
         "security_profile": containerservice.ManagedClusterSecurityProfileArgs(
             workload_identity=containerservice.ManagedClusterSecurityProfileWorkloadIdentityArgs(enabled=True)
         ),
-        # A new node image means a new kernel under the InfiniBand and GPU drivers: never without being asked.
+        # A new node image means a new kernel under the InfiniBand and GPU drivers: never without a request.
         "auto_upgrade_profile": containerservice.ManagedClusterAutoUpgradeProfileArgs(
             upgrade_channel=containerservice.UpgradeChannel.NONE,
             node_os_upgrade_channel=containerservice.NodeOSUpgradeChannel.NONE,

@@ -1,4 +1,4 @@
-"""The rules of a pool that is one InfiniBand fabric, each once. A stack file tells every broken rule at its key, and
+"""The rules of a pool that is one InfiniBand fabric, each once. A stack file reports every broken rule at its key, and
 the component ends with the first. A rule answers with the reason, after "KEY is VALUE; ", or with None.
 """
 
@@ -11,7 +11,7 @@ from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize
 from aks_infiniband.facts.pool import LARGEST_PLACEMENT_GROUP, NOT_RESERVED, PLACEMENT_GROUP_LIMIT
 
 _NOT_FROM_AKS: Final = {
-    "amd": "AKS has no driver for AMD's GPUs",
+    "amd": "AKS lacks a driver for AMD's GPUs",
     "nvidia": "AKS's own install is newer than what this release has seen (Azure/aks-gpu pull request 170)",
 }
 """By vendor, why AKS cannot own the driver if it cannot."""
@@ -22,7 +22,7 @@ _RDMA: Final = re.compile(r"Standard_[NH][A-Z]*\d+(-\d+)?[a-z]*r[a-z]*(_|$)", re
 
 
 def placement_group_limit(limit: int) -> str | None:
-    """What Azure grants to a subscription."""
+    """The limit that Azure grants to a subscription."""
     if PLACEMENT_GROUP_LIMIT <= limit <= LARGEST_PLACEMENT_GROUP:
         return None
     return f"must be from {PLACEMENT_GROUP_LIMIT} to {LARGEST_PLACEMENT_GROUP}: Azure grants no more"
@@ -34,7 +34,7 @@ def nodes(count: int, limit: int) -> str | None:
         return None
     return (
         f"must be {limit} or fewer with InfiniBand: one placement group, and so one fabric, takes no more. Split the "
-        "machines into several pools, each on a fabric of its own; or have Azure raise the subscription's limit by a "
+        "machines into several pools, each on a separate fabric; or have Azure raise the subscription's limit by a "
         "support request, and set aks-infiniband:cluster placementGroupLimit to it"
     )
 
@@ -64,15 +64,15 @@ def reservation(group: str | None, vm_size: str, *, infiniband: bool) -> str | N
         return None
     return (
         f"must be left out: Azure reserves no capacity for {vm_size}, nor for pools with InfiniBand, which are one "
-        "placement group. Ask for quota in a region that has the machines, make the pool early, and keep it"
+        "placement group. Request quota in a region that has the machines, make the pool early, and keep it"
     )
 
 
 def gpu_driver(owner: GpuDriver, size: MachineSize) -> str | None:
-    """Who can own the driver of the size's GPUs."""
+    """Possible owners of the driver of the size's GPUs."""
     if owner in size.gpu_driver_owners:
         return None
     if size.accelerator is None:
-        return f"must be none: {size.name} has no GPUs; leave it out"
+        return f"must be none: {size.name} does not have GPUs; leave it out"
     reason = f"must be {' or '.join(size.gpu_driver_owners)} for {size.accelerator.model}"
     return f"{reason}: {_NOT_FROM_AKS[size.accelerator.vendor]}" if owner == "aks" else reason

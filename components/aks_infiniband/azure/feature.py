@@ -1,10 +1,10 @@
 """The subscription feature that makes AKS put a pool's InfiniBand machines on one fabric, and the reverse of it.
 
-It is registered by a template deployment, because azure-native's own SubscriptionFeatureRegistration can never be
+A template deployment registers the feature, because azure-native's own SubscriptionFeatureRegistration can never be
 created: Azure answers a GET of every feature, registered or not, which azure-native takes for a resource that exists
-(pulumi-azure-native issue 1722). A deployment registers the feature whatever its state was before,
-and does not wait until that is done; the wait is here. AKS knows of the feature, and of its absence, once its resource
-provider has been registered again after it: so does what pools wait for here.
+(pulumi-azure-native issue 1722). A deployment registers the feature whatever its state was before, and does not wait
+until that is done; the wait is here. AKS knows of the feature, and of its absence, once its resource provider has been
+registered again after it: so does what pools wait for here.
 
 On GB200 and GB300 the machines of a rack share an NVLink domain, and AKS places them itself: the feature must not be
 registered (AKS InfiniBand guide, Azure/aks-rdma-infiniband). This program never unregisters the feature: other
@@ -47,7 +47,7 @@ _FAILED_LOOKS: Final = 3
 """The wait ends after this number of failed looks in a row."""
 _ABSENT_LOOKS: Final = 12
 """The wait ends after this number of looks in a row that find no registration. The deployment's registration shows at
-once, so by then somebody has unregistered the feature.
+once, so by then the feature was unregistered by other means.
 """
 
 
@@ -61,14 +61,14 @@ class FeaturePresentError(pulumi.RunError):
 
 @dataclass(frozen=True, kw_only=True)
 class FeatureRegistrationArgs:
-    """What a FeatureRegistration takes."""
+    """The arguments of a FeatureRegistration."""
 
     location: Annotated[str, AfterValidator(rules.region_name)]
     """Azure region in which Azure keeps the record of the deployment; the feature itself has none."""
     waits: Waits = Waits()  # noqa: RUF009  frozen
-    """How often its state is looked at, and how long the registration may take."""
+    """The pause between looks at its state, and the limit for the registration."""
     tags: Tags = field(default_factory=dict)
-    """Of the deployment that registers it."""
+    """Tags of the deployment that registers it."""
 
     def __post_init__(self) -> None:
         """Raises ValueError for what Azure does not take."""
@@ -78,8 +78,9 @@ class FeatureRegistrationArgs:
 class FeatureRegistration(pulumi.ComponentResource):
     """AKSInfinibandSupport, Registered in the subscription, and AKS told of it.
 
-    It belongs to the subscription, not to the stack: destroying the stack leaves it registered, for every other cluster
-    that lives there. A pool that is made before it is Registered gets machines on different fabrics, without any error.
+    The registration belongs to the subscription, not to the stack: destroying the stack leaves it registered, for every
+    other cluster that lives there. A pool that is made before it is Registered gets machines on different fabrics,
+    without any error.
     """
 
     registered: pulumi.Output[pulumi.Resource]
@@ -91,7 +92,7 @@ class FeatureRegistration(pulumi.ComponentResource):
         self._args = args
         self._deployment: pulumi.CustomResource = resources.DeploymentAtSubscriptionScope(
             f"{name}-infiniband-feature",
-            # No name: azure-native makes one of its own for every deployment, and a name keeps its location for ever.
+            # No name: azure-native makes a new one for every deployment, and a name keeps its location for ever.
             location=args.location,
             tags=dict(args.tags) or None,
             properties=resources.DeploymentPropertiesArgs(
@@ -139,7 +140,7 @@ class FeatureRegistration(pulumi.ComponentResource):
 
 @dataclass(frozen=True, kw_only=True)
 class FeatureAbsenceArgs:
-    """What a FeatureAbsence takes: nothing but its options. The subscription is the provider's."""
+    """The arguments of a FeatureAbsence: only its options. The subscription is the provider's."""
 
 
 class FeatureAbsence(pulumi.ComponentResource):
@@ -168,7 +169,7 @@ class FeatureAbsence(pulumi.ComponentResource):
 async def feature_state(parent: pulumi.Resource) -> tuple[str, str]:
     """ID of the subscription, and the feature's state there now, such as Pending, Registering or Registered.
 
-    parent: the resource that asks, and whose provider is used.
+    parent: the resource that calls, and whose provider is used.
     """
     found = await ask(
         "features:getSubscriptionFeatureRegistration",
@@ -181,8 +182,8 @@ async def feature_state(parent: pulumi.Resource) -> tuple[str, str]:
 
 def _late(subscription: str, state: str, waited: int) -> str:
     advice = {
-        "Pending": "Microsoft has to approve it: ask in the Azure portal, Preview features; then `pulumi up` again.",
-        "Registering": "That usually takes about 10 minutes: run `pulumi up` again, which goes on waiting.",
+        "Pending": "Microsoft must approve it: request it in Azure's portal, Preview features; then `pulumi up` again.",
+        "Registering": "That usually takes about 10 minutes: run `pulumi up` again, which continues to wait.",
     }
     otherwise = (
         "Register it by hand, then run `pulumi up` again: az feature register --subscription "
@@ -195,7 +196,7 @@ def _late(subscription: str, state: str, waited: int) -> str:
 
 
 def unwanted(subscription: str, state: str) -> str:
-    """What to do where the feature is registered and must not be."""
+    """The remedy if the feature is registered and must not be."""
     command = f"--subscription {subscription} --namespace {PROVIDER_NAMESPACE}"
     return (
         f"feature {PROVIDER_NAMESPACE}/{FEATURE_NAME} of subscription {subscription} is {state}; it must not be "

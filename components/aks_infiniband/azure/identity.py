@@ -1,13 +1,13 @@
 """The identity with which a cluster acts in Azure, and its role on the subnets.
 
-This program assigns the role where identity or subnets are new, because it cannot have been assigned before. Where both
+This program assigns the role if identity or subnets are new, because it cannot have been assigned before. If both
 exist, the owner of the network has assigned it, or has to.
 
 | identity | subnets | role |
 |---|---|---|
 | made here | made here | given |
-| made here | existing | given; whoever runs `pulumi up` must be allowed to assign roles on the subnets |
-| existing | made here | given; the identity must be in the stack's subscription, where it is looked up |
+| made here | existing | given; the user of `pulumi up` must be allowed to assign roles on the subnets |
+| existing | made here | given; the identity must be in the stack's subscription, because the look-up is there |
 | existing | existing | not touched |
 """
 

@@ -1,5 +1,5 @@
-"""Node pools as Azure is asked for them. A field here is all that is said of a property: the key of a stack file, the
-argument of a component, the input in other languages, its text, its bounds, and Azure's name for it.
+"""Node pools as they are requested from Azure. A field here is all that is said of a property: the key of a stack file,
+the argument of a component, the input in other languages, its text, its bounds, and Azure's name for it.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ from aks_infiniband.handwritten.section import Section
 Priority = Literal["Regular", "Spot"]
 OsDiskType = Literal["Managed", "Ephemeral"]
 MOST_LABELS: Final = 100
-"""Of a pool. How many Azure takes is not documented; that it refuses hundreds is assumed."""
+"""Labels of a pool. The limit of Azure is not documented; that it refuses hundreds is assumed."""
 _SIZE: Final = {"anyOf": [{"enum": list(SIZES)}, {"type": "string", "pattern": rules.vm_size.whole}]}
 """For editors: the catalogue's sizes, or any other."""
 OwnLabels = Annotated[
@@ -35,11 +35,11 @@ class Sent:
 
     argument: str
     made: Callable[[Any], Any] | None = None
-    """What is made of the value; None: the value itself."""
+    """The conversion of the value; None: the value itself."""
     read: Callable[[Any], Any] | None = None
     """The value again, from what Azure has of it; None: Azure has the value itself."""
     moves: bool = False
-    """Whether Azure, or a person, changes it while the pool lives: it is no description of a pool that is there."""
+    """True if Azure, or a person, changes it while the pool lives: it does not describe a pool that exists."""
 
 
 def _snapshot(identifier: str) -> dict[str, str]:
@@ -60,7 +60,7 @@ class Autoscale(Section):
 
 
 class Machines(Section):
-    """Properties that a pool of any kind may ask Azure for. For one that is left out, Azure chooses the value."""
+    """Properties of a pool of any kind that a user may choose. For one that is left out, Azure chooses the value."""
 
     autoscale: Autoscale | None = None
     """Bounds of the cluster autoscaler. Default: the pool keeps its count."""
@@ -83,7 +83,7 @@ class Machines(Section):
     os_disk_size_gb: Annotated[DiskGb | None, Sent("os_disk_size_gb")] = Field(default=None, strict=True)
     """GB of the OS disk. Default: Azure's for the size. A change replaces the pool."""
     os_disk_type: Annotated[OsDiskType | None, Sent("os_disk_type")] = None
-    """Where the OS disk lies. Default: Azure chooses by the size. A change replaces the pool."""
+    """The place of the OS disk. Default: Azure chooses by the size. A change replaces the pool."""
     node_image_snapshot_id: Annotated[
         Annotated[str, rules.snapshot_id] | None, Sent("creation_data", _snapshot, _of_snapshot)
     ] = None
@@ -102,7 +102,7 @@ class Machines(Section):
 
 
 class AskedPool(AnyPool):
-    """A pool as a document asks for it: by the name of its size, and a number of machines."""
+    """A pool as a document describes it: by the name of its size, and a number of machines."""
 
     vm_size: Annotated[str, rules.vm_size, WithJsonSchema(_SIZE)]
     """A size of the catalogue; in a stack file also one that `sizes` describes. A change replaces the pool."""

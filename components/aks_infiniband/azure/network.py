@@ -1,4 +1,4 @@
-"""Where a cluster's nodes and pods get their addresses: a virtual network of our own, or subnets that exist."""
+"""The addresses of a cluster's nodes and pods: a new virtual network, or subnets that exist."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from aks_infiniband.azure.arguments import ClusterNetwork, Tags
 from aks_infiniband.facts.azure_names import LONGEST_NETWORK
 
 _SUFFIX: Final = "-network"
-"""Of the virtual network's name, after the cluster's, of which the end gives way."""
+"""Suffix of the virtual network's name, after the cluster's, of which the end gives way."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where the parts of a cluster are made, and under which name."""
+    """The place of a cluster's parts, and their names."""
 
     name: str
     """The component's, which its parts have too."""
@@ -36,7 +36,7 @@ class Subnets:
     pods: pulumi.Input[str] | None
     """None with the overlay: pods then take no addresses of the network."""
     ours: bool
-    """Whether this program makes them; the identity then needs a role that it cannot have yet."""
+    """True if this program makes them; the identity then needs a role that it cannot have yet."""
 
 
 def make_subnets(wanted: ClusterNetwork, place: Place) -> Subnets:
@@ -54,7 +54,7 @@ def make_subnets(wanted: ClusterNetwork, place: Place) -> Subnets:
             "enableDdosProtection": False,
             "enableVmProtection": False,
         },
-        # The subnet is a resource of its own; Azure reports it among the network's properties too.
+        # The subnet is a separate resource; Azure reports it among the network's properties too.
         ignore_changes=["subnets"],
     )
     subnet = _Declared(

@@ -16,8 +16,9 @@ from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize
 from aks_infiniband.facts.pool import PLACEMENT_GROUP_LIMIT, Pool, agent_pool_label
 
 SPOT: Final = "kubernetes.azure.com/scalesetpriority"
-"""Label and taint of a spot pool's nodes. AKS adds both itself; given, they are no difference at the next refresh
-(AKS, "Add a spot node pool")."""
+"""Label and taint of a spot pool's nodes. AKS adds both itself; given, they do not differ at the next refresh (AKS,
+"Add a spot node pool").
+"""
 _ANY_PRICE: Final = -1.0
 """Spot machines may cost up to the ordinary price. So Azure evicts them for capacity only, never for the price (the
 same page).
@@ -26,12 +27,12 @@ same page).
 
 @dataclass(frozen=True, kw_only=True)
 class InfinibandNodePoolArgs(NodePoolArgs):
-    """What an InfinibandNodePool takes: nodes of one zone and one placement group, the limits of a fabric."""
+    """The arguments of an InfinibandNodePool: nodes of one zone and one placement group, the limits of a fabric."""
 
     pool: Pool
     """The pool. Its machines carry AKS's label of an agent pool, whatever else selects nodes."""
     machines: Machines = Machines()  # noqa: RUF009  frozen
-    """Properties of its machines that Azure is asked for."""
+    """Properties of its machines that are requested from Azure."""
     begin: Nodes | None = None
     """Nodes with which an autoscaled pool begins. Default: the pool's count."""
     placement_group_limit: int = PLACEMENT_GROUP_LIMIT
@@ -100,10 +101,10 @@ def of_infiniband(pool: Pool, machines: Machines) -> dict[str, Any]:
 
 
 def gpu_driver(size: MachineSize, owner: GpuDriver) -> containerservice.GPUDriver | None:
-    """Whether AKS is to install the GPUs' driver; None for machines without GPUs.
+    """The value that makes AKS install the GPUs' driver or not; None for machines without GPUs.
 
-    Two owners of the driver break a node (Azure/aks-rdma-infiniband, "GPU drivers"): AKS installs it only where it is
-    its owner.
+    Two owners of the driver break a node (Azure/aks-rdma-infiniband, "GPU drivers"): AKS installs it only if it is its
+    owner.
     """
     if size.accelerator is None:
         return None
@@ -112,10 +113,10 @@ def gpu_driver(size: MachineSize, owner: GpuDriver) -> containerservice.GPUDrive
 
 @dataclass(frozen=True, kw_only=True)
 class OrdinaryNodePoolArgs(NodePoolArgs):
-    """What an OrdinaryNodePool takes."""
+    """The arguments of an OrdinaryNodePool."""
 
     pool: OrdinaryPool
-    """The pool, with all that Azure is asked for of its machines."""
+    """The pool, with all properties of its machines that are requested from Azure."""
 
     def __post_init__(self) -> None:
         """Raises ValueError for a size with InfiniBand, whose pool is a fabric."""
@@ -178,9 +179,9 @@ def make_pools(
 ) -> dict[str, NodePool]:
     """Make every pool, in the order given.
 
-    makers: by name, what makes a pool with the options it is given.
-    operations: parallel: all at once, and Azure's conflicts are waited out; serial: each after the one before is
-        Succeeded, for subscriptions where Azure takes no two at a time. Removed pools then go one at a time, too.
+    makers: by name, the function that makes a pool with the options it is given. operations: parallel: all at once, and
+    the program waits out Azure's conflicts; serial: each after the one before is Succeeded, for subscriptions in which
+    Azure takes no two at a time. Removed pools then go one at a time, too.
     opts: options of every pool.
     """
     made: dict[str, NodePool] = {}

@@ -12,7 +12,7 @@ SYSTEM_POOL: Final = "system"
 
 
 def network(wanted: ClusterNetwork) -> containerservice.ContainerServiceNetworkProfileArgs:
-    """Azure CNI: the overlay, or a subnet for the pods, which then needs no range of its own."""
+    """Azure CNI: the overlay, or a subnet for the pods, which then needs no separate range."""
     overlay = wanted.pod_subnet_id is None
     profile = containerservice.ContainerServiceNetworkProfileArgs(
         network_plugin=containerservice.NetworkPlugin.AZURE,
@@ -25,7 +25,7 @@ def network(wanted: ClusterNetwork) -> containerservice.ContainerServiceNetworkP
         outbound_type=wanted.outbound_type,
     )
     if not overlay:
-        # It is set only here, because the SDK's constructor puts a range of its own in place of None.
+        # The range is set only here, because the SDK's constructor puts a default in place of None.
         profile.pod_cidr = None
     return profile
 
@@ -40,7 +40,7 @@ def bootstrap(wanted: ClusterNetwork) -> containerservice.ManagedClusterBootstra
 def api_server(wanted: ApiServer) -> containerservice.ManagedClusterAPIServerAccessProfileArgs:
     """Every field, always. Azure leaves unchanged what is left out, and a first `private` would look like an addition.
 
-    A private API server has no public address, and so no ranges.
+    A private API server does not have a public address, and so it has zero ranges.
     """
     return containerservice.ManagedClusterAPIServerAccessProfileArgs(
         enable_private_cluster=wanted.private,
@@ -65,7 +65,7 @@ def system_pool(
     subnet_id: the nodes'.
     pod_subnet_id: the pods'; None with the overlay.
 
-    It has no taint CriticalAddonsOnly: both operators run here, and their charts do not tolerate it.
+    The taint CriticalAddonsOnly is absent: both operators run here, and their charts do not tolerate it.
     """
     return containerservice.ManagedClusterAgentPoolProfileArgs(
         name=SYSTEM_POOL,
@@ -83,7 +83,7 @@ def system_pool(
 
 
 def warn_of_changes(cluster: pulumi.Resource, wanted: SystemPool, tags: Tags, profiles: Sequence[Any]) -> None:
-    """Warn if the settings ask for another system pool than there is, at preview too, because nothing of it will be
+    """Warn if the settings describe another system pool than there is, at preview too, because nothing of it will be
     done.
 
     cluster: the resource that the warning stands at.

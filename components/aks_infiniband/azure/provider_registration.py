@@ -19,38 +19,38 @@ from aks_infiniband.resources.options import child_options
 
 PROVIDER_NAMESPACE: Final = "Microsoft.ContainerService"
 _VERSION: Final = {"api-version": "2021-04-01"}
-"""Of Microsoft.Resources, assumed: nothing was sent to Azure."""
+"""Version of Microsoft.Resources, assumed: nothing was sent to Azure."""
 _TIMEOUT_SECONDS: Final = 60.0
 _SHOWN_CHARACTERS: Final = 1000
-"""Of an answer: Azure's own are shorter, but a proxy on the way may answer with a page."""
+"""Length of an answer: Azure's own are shorter, but a proxy on the way may answer with a page."""
 _PAUSES: Final = (0.0, 5.0, 20.0)
-"""Seconds before each try. It tries again after what may pass: throttling, Azure's own errors, the network."""
+"""Seconds before each try. A failure that may pass is tried again: throttling, Azure's own errors, the network."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Login:
-    """Azure-native's login, asked for before the engine is: a hook must not ask (`asking.ask`)."""
+    """Azure-native's login, read before the engine is: a hook must not call (`asking.ask`)."""
 
     subscription: str
     token: str = field(repr=False)
     failure: str
-    """Why there is no token; empty where there is one."""
+    """The reason why the token is absent; empty if there is one."""
 
 
 def provider_registration(
     parent: pulumi.Resource, name: str, *, told: pulumi.Output[str], opts: pulumi.ResourceOptions | None
 ) -> pulumi.Output[pulumi.Resource]:
-    """What InfiniBand pools wait for: the provider, registered again once what AKS is to learn of is true.
+    """The resource that InfiniBand pools wait for: the provider, registered again once AKS can learn the new state.
 
-    It is a resource in the state, so it happens once and not in each run. Pools wait for it outside of the engine,
-    where they hold no thread.
+    The registration is a resource in the state, so it happens once and not in each run. Pools wait for it outside of
+    the engine, without holding a thread.
 
-    parent: its component, whose provider says which login and cloud. told: known once it is true. It is another text
-    whenever AKS has to be told again, and begins with the subscription, as Azure's resource IDs do. opts: the
+    parent: its component, whose provider says which login and cloud. told: known once it is true. told: another text
+    whenever AKS must read the state again; it begins with the subscription, as Azure's resource IDs do. opts: the
     component's.
 
-    A refusal is a warning and no error: somebody else may have registered the provider, and whoever runs this need not
-    be allowed to. The validation fails where the machines of a pool do not share a fabric.
+    A refusal is a warning and not an error: the provider may have been registered by others, and the user who runs this
+    need not be allowed to. The validation fails if the machines of a pool do not share a fabric.
     """
     logins: list[_Login] = []
 
@@ -87,7 +87,7 @@ async def _register(login: _Login) -> None:
     if not refusal:
         return pulumi.log.info(f"{what} is registered again, so that AKS knows its features")
     return pulumi.log.warn(
-        f"{what} could not be registered again: {refusal}\nIf nobody has done so since the feature was registered, "
+        f"{what} could not be registered again: {refusal}\nIf this was not done since the feature was registered, "
         "AKS does not know of it, and puts a pool's machines on different fabrics. By hand: "
         f"az provider register --subscription {login.subscription} --namespace {PROVIDER_NAMESPACE}"
     )
@@ -105,7 +105,7 @@ async def _refusal(login: _Login) -> str:
 
 
 async def _post(provider: str, token: str) -> tuple[str, bool]:
-    """What went wrong, empty if nothing did, and whether that may pass by itself."""
+    """The failure, empty if there is none, and True if that may pass by itself."""
     try:
         headers = {"Authorization": f"Bearer {token}"}
         async with httpx2.AsyncClient(base_url=resource_manager(token), timeout=_TIMEOUT_SECONDS) as client:
@@ -119,11 +119,11 @@ async def _post(provider: str, token: str) -> tuple[str, bool]:
 def resource_manager(token: str) -> str:
     """The address of the Azure Resource Manager that takes a token: its audience, which follows azure-native's cloud.
 
-    Raises ValueError, LookupError or TypeError for what is no such token.
+    Raises ValueError, LookupError or TypeError for text that is not such a token.
     """
     audience = str(json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))["aud"]).rstrip("/")
     address = httpx2.URL(audience)
-    if address.scheme != "https" and address.host != "127.0.0.1":  # where a rehearsal's answers
+    if address.scheme != "https" and address.host != "127.0.0.1":  # the address of a rehearsal's answers
         raise ValueError(f"the login's token is for {audience}, and goes to no address without https")
     # The older name of the same (azure-identity, _internal/interactive.py, _DEFAULT_AUTHENTICATE_SCOPES).
     return audience.replace(".core.windows.net", ".azure.com").replace("management.core.", "management.")

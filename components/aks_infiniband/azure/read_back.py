@@ -1,5 +1,5 @@
-"""A node pool that Azure has, read back into the declaration of `machines`: its keys, and what a stack of it would ask
-Azure for. What a pool has beyond that is named, because an update by the stack would take it away.
+"""A node pool that Azure has, read back into the declaration of `machines`: its keys, and the request that a stack of
+it would send to Azure. Properties beyond that are named, because an update by the stack would take them away.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,13 +24,14 @@ from aks_infiniband.azure.node_pool import (
 from aks_infiniband.facts.catalog.machine import GPU_OPERATOR_OFF
 
 MOVING: Final = ("orchestratorVersion", "powerState")
-"""Properties that people change while a pool lives, by an upgrade or a stop. Who sends them as they were, undoes that.
+"""Properties that people change while a pool lives, by an upgrade or a stop. A program that sends them as they were
+undoes that.
 """
 _SHOWN: Final = (
     *("id", "name", "count", "eTag", "provisioningState", "status", "currentOrchestratorVersion", "nodeImageVersion"),
     *MOVING,
 )
-"""What Azure shows of every pool (AKS REST API 2025-09-01, Agent Pools), and what moves."""
+"""Properties that Azure shows of every pool (AKS REST API 2025-09-01, Agent Pools), and those that move."""
 _AKSS_OWN: Final[Mapping[str, Any]] = {
     "kubeletDiskType": "OS",
     "scaleDownMode": "Delete",
@@ -41,8 +42,9 @@ _AKSS_OWN: Final[Mapping[str, Any]] = {
     "securityProfile": {"sshAccess": "LocalUser"},
     "upgradeSettings": {"maxSurge": "10%", "maxUnavailable": "0"},
 }
-"""What AKS shows if no one has asked for anything else; further, whatever is off or empty (GETs of pools of 2022
-to 2026 in tests/field_recordings/aks-bodies.yaml)."""
+"""Values that AKS shows by default; further, whatever is off or empty (GETs of pools of 2022 to 2026 in
+tests/field_recordings/aks-bodies.yaml).
+"""
 _PATH: Final = ("agentPoolName", "resourceGroupName", "resourceName")
 _WHY: Final = {
     "nodeLabels": f"{GPU_OPERATOR_OFF} keeps the GPU Operator off GPUs that it must not touch",
@@ -55,7 +57,7 @@ NodePoolArguments = InfinibandNodePoolArgs | OrdinaryNodePoolArgs
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Difference:
-    """A property that a stack would ask for otherwise than Azure has it."""
+    """A property that a stack would request otherwise than Azure has it."""
 
     name: str
     """Azure's."""
@@ -65,7 +67,7 @@ class Difference:
 
     @property
     def replaces(self) -> bool:
-        """Whether a change of it replaces the pool."""
+        """True if a change of it replaces the pool."""
         return self.name in REPLACED_BY
 
     def __str__(self) -> str:
@@ -79,7 +81,7 @@ def flat(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def keys_of(found: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of a stack file's pool, for a pool as Azure has it. What is the default of a key is left out.
+    """The keys of a stack file's pool, for a pool as Azure has it. Values that equal the default of a key are left out.
 
     found: as `flat` gives it.
     """
@@ -110,7 +112,7 @@ def _read(marker: Sent, value: Any) -> Any:
 
 
 def asked(args: NodePoolArguments) -> dict[str, Any]:
-    """What a stack asks Azure for, by Azure's names; but for the count, which follows."""
+    """A stack's request to Azure, by Azure's names; without the count, which follows."""
     return {name: _plain(value) for name, value in _arguments(args).items() if value is not None}
 
 
@@ -135,14 +137,14 @@ def _worded(argument: str, value: Any) -> Any:
 
 
 def differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[Difference]:
-    """What an update would change. wanted: as `asked` gives it."""
+    """The changes that an update would make. wanted: as `asked` gives it."""
     for name, value in wanted.items():
         if not _same(found.get(name), value):
             yield Difference(name=name, found=found.get(name), asked=value)
 
 
 def beyond(found: Mapping[str, Any], args: NodePoolArguments) -> Iterator[str]:
-    """The properties for which a stack file has no key, with their values."""
+    """The properties without a key in a stack file, with their values."""
     known = _arguments(args)
     for name, value in found.items():
         if name not in known and name not in _SHOWN and not _is_akss(value, _AKSS_OWN.get(name)):
@@ -150,8 +152,8 @@ def beyond(found: Mapping[str, Any], args: NodePoolArguments) -> Iterator[str]:
 
 
 def left_alone(args: NodePoolArguments) -> list[str]:
-    """The properties of a pool that stay as they are: those that no stack asks for, and of those that replace a pool
-    the ones that this stack does not ask for.
+    """The properties of a pool that stay as they are: no stack sends them, or they replace a pool and this stack does
+    not send them.
     """
     words, wanted = _arguments(args), asked(args)
     spoken = {name for name in words if name not in REPLACED_BY}
@@ -177,7 +179,7 @@ def _same(found: Any, wanted: Any) -> bool:
 
 
 def _is_akss(value: Any, own: Any) -> bool:
-    """Whether a value is what AKS shows if no one has asked for anything; own: what that is if not off or empty."""
+    """True if a value is AKS's default; own: the default if not off or empty."""
     if isinstance(value, Mapping):
         given = own if isinstance(own, Mapping) else {}
         return all(_is_akss(part, given.get(name)) for name, part in value.items())

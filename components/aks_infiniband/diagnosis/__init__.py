@@ -1,6 +1,7 @@
 """Read-only look at a cluster, or at Azure's answer, when a wait fails: who is to blame, why, and what to do next.
 
-Nothing here changes a cluster. What only one room can explain, such as a validation's report, that room hands in.
+Nothing here changes a cluster. An explanation that only one room has, such as a validation's report, comes from that
+room.
 """
 
 from aks_infiniband.diagnosis.azure import azure_operation

@@ -1,7 +1,7 @@
-"""What a pod asks for of the hardware, understood once: extended resources, claims, and the host's own devices.
+"""A pod's requests of the hardware, understood once: extended resources, claims, and the host's own devices.
 
 A device plugin may call its resources as it likes, and a claim does not say of what it is. So two questions are kept
-apart: whether a pod surely asks for InfiniBand, and whether it may have it. Only a pod that cannot have it is named.
+apart: whether a pod surely requests InfiniBand, and whether it may have it. Only a pod that cannot have it is named.
 """
 
 import re
@@ -22,63 +22,64 @@ _NO_DEVICE: Final = re.compile(
 )
 """Resources with a domain that are shares of memory and processors, or devices that no fabric has."""
 _BY_NAME: Final = re.compile(r"rdma|infiniband|mlnx|mellanox|dranet|dra\.net|(^|[-_./])(ib|hcas?|nics?)([-_./0-9]|$)")
-"""How a claim, its template or an extended resource is called that is of HCAs."""
+"""Parts of the name of a claim, its template or an extended resource that stands for HCAs."""
 DEVICES: Final = "/dev/infiniband"
-"""Where a node has the devices of its HCAs."""
+"""The folder of a node with the devices of its HCAs."""
 
 
 class Asks(NamedTuple):
-    """What a pod, or the template of one, asks for."""
+    """The requests of a pod, or of the template of one."""
 
     resources: Mapping[str, Decimal]
-    """Extended resources: those with a domain in their name. The most that is asked for at one time."""
+    """Extended resources: those with a domain in their name. The largest request at one time."""
     claims: Mapping[str, str]
     """ResourceClaims by their name in the pod, with that of the claim or of its template."""
     mounts_infiniband: bool
-    """Whether the host's InfiniBand devices are mounted."""
+    """True if the host's InfiniBand devices are mounted."""
     host_devices: bool
-    """Whether it has every device of the host: a privileged container, or one with the whole of /dev."""
+    """True if it has every device of the host: a privileged container, or one with the whole of /dev."""
 
     @property
     def gpus(self) -> int:
-        """Whole GPUs that it asks a device plugin for."""
+        """Whole GPUs that it requests from a device plugin."""
         return int(sum(self.resources.get(name, 0) for name in GPUS))
 
     @property
     def hardware(self) -> bool:
-        """Whether it asks for GPUs or other devices."""
+        """True if it requests GPUs or other devices."""
         return bool(self.claims) or any(_OF_GPUS.match(name) or is_rdma(name) for name in self.resources)
 
     def rdma(self, offered: Collection[str] = ()) -> bool:
-        """Whether it surely asks for InfiniBand.
+        """True if it surely requests InfiniBand.
 
-        offered: the resources that the cluster's RDMA device plugins are told to offer, whatever they are called.
+        offered: the resources that the cluster's RDMA device plugins offer by their configuration, whatever their
+        names.
         """
         claimed = any(self.claims_rdma(name) for name in self.claims)
         return claimed or self.mounts_infiniband or any(is_rdma(name) or name in offered for name in self.resources)
 
     def claims_rdma(self, name: str) -> bool:
-        """Whether one of its claims is called as one of HCAs is."""
+        """True if the name of one of its claims is like one of HCAs."""
         return _BY_NAME.search(f"{name} {self.claims.get(name, '')}".lower()) is not None
 
     def may_have_rdma(self, offered: Collection[str] = ()) -> bool:
-        """Whether it may have InfiniBand: by a claim, by a resource that may be anything, or by the host's devices."""
+        """True if it may have InfiniBand: by a claim, by a resource that may be anything, or by the host's devices."""
         unknown = (name for name in self.resources if not _OF_GPUS.match(name) and not _NO_DEVICE.match(name))
         return bool(self.rdma(offered) or self.claims or self.host_devices or any(unknown))
 
 
 def is_rdma(resource: str) -> bool:
-    """Whether an extended resource is called as one of HCAs is."""
+    """True if the name of an extended resource is like one of HCAs."""
     return not _OF_GPUS.match(resource) and _BY_NAME.search(resource.lower()) is not None
 
 
 def by_device_plugin(resource: str) -> bool:
-    """Whether an extended resource comes from a device plugin, so that nodes tell how much of it they have."""
+    """True if an extended resource comes from a device plugin, so that nodes report how much of it they have."""
     return not resource.startswith(_OF_CLAIMS)
 
 
 def asks_of(pod: Object) -> Asks:
-    """What a pod asks for; also of a template, as a Job has."""
+    """A pod's requests; also of a template, as a Job has."""
     spec: Mapping[str, Any] = pod.get("spec") or {}
     resources = {name: amount for name, amount in _resources(spec).items() if amount}
     backed = ((pod.get("status") or {}).get("extendedResourceClaimStatus") or {}).get("resourceClaimName")
@@ -130,7 +131,7 @@ def _add(total: dict[str, Decimal], more: Mapping[str, Decimal]) -> None:
 
 
 def requests_of(container: Mapping[str, Any]) -> dict[str, Decimal]:
-    """The extended resources of one container, from limits where it has no request for them."""
+    """The extended resources of one container, from limits if it does not have requests for them."""
     asked = container.get("resources") or {}
     given = {**(asked.get("limits") or {}), **(asked.get("requests") or {})}
     return {name: quantity(amount) for name, amount in given.items() if "/" in name}

@@ -1,10 +1,9 @@
 """Errors of Azure Resource Manager: the engine's hook tries again what passes by itself, and says what else helps.
 
-Verified in the engine's source, 3.259 (deploy/step.go, retries.go): an error hook is asked on create, update and
-delete, and True makes the engine call the provider's same operation again, at most 100 times. A create is called again
-as a create, though, and azure-native refuses to create what exists ("cannot create already existing resource"); the
-engine would then forget the resource that the first try had left. So a create is tried again only where Azure refused
-it at once.
+Verified in the engine's source, 3.259 (deploy/step.go, retries.go): the engine calls an error hook on create, update
+and delete, and True makes it call the provider's same operation again, at most 100 times. A create is called again as a
+create, though, and azure-native refuses to create what exists ("cannot create already existing resource"); the engine
+would then forget the resource that the first try had left. So a create is tried again only if Azure refused it at once.
 """
 
 import asyncio
@@ -21,7 +20,9 @@ from aks_infiniband.facts.words.azure import MOST_TRIES, error_in
 from aks_infiniband.terminal import printable
 
 _ASKED_TO_WAIT: Final = re.compile(r"try again after '?(\d+)'? seconds|retry after '?(\d+)'? seconds", re.IGNORECASE)
-"""How Azure Resource Manager says when it takes the next request (Azure, "Throttling Resource Manager requests")."""
+"""The words with which Azure Resource Manager names the time of the next request (Azure, "Throttling Resource Manager
+requests").
+"""
 
 MOST_RETRIES: Final = MOST_TRIES
 """With the pauses below more than half an hour in all, longer than AKS works on one pool; nine of them are about ten
@@ -30,10 +31,12 @@ _FIRST_PAUSE_SECONDS: Final = 5.0
 _LONGEST_PAUSE_SECONDS: Final = 120.0
 _NAME: Final = "aks-infiniband-azure-operation"
 _ACCEPTED: Final = "error occurred:"
-"""How the engine begins the error of an operation that left a resource behind (plugin.InitError, a list of reasons)."""
+"""The beginning of the engine's error for an operation that left a resource behind (plugin.InitError, a list of
+reasons).
+"""
 
 _hooks: WeakKeyDictionary[asyncio.AbstractEventLoop, pulumi.ErrorHook] = WeakKeyDictionary()
-"""The engine takes a hook's name once in a run; each run of a program has an event loop of its own."""
+"""The engine takes a hook's name once in a run; each run of a program has its own event loop."""
 
 
 def azure_operation(*, before_update: Sequence[pulumi.ResourceHook] = ()) -> pulumi.ResourceHookBinding:
@@ -43,8 +46,8 @@ def azure_operation(*, before_update: Sequence[pulumi.ResourceHook] = ()) -> pul
 
     The hook tries again after a conflict with another operation (409), throttling (429) and a role that has not spread
     yet (403). The pauses double and vary, so that pools that met do not meet again, and each time the log says what
-    Azure said. Everything else fails at once, with its cause and the next step where they are known. All resources
-    share one hook, because the engine finds the hook of a resource that has left the program by the hook's name.
+    Azure said. Everything else fails at once, with its cause and the next step if they are known. All resources share
+    one hook, because the engine finds the hook of a resource that has left the program by the hook's name.
     """
     loop = asyncio.get_event_loop()
     if loop not in _hooks:
@@ -90,29 +93,29 @@ def _most(error: str) -> int:
 
 
 def explanation(args: pulumi.ErrorHookArgs) -> str:
-    """The likely cause of a failure and the next command; empty where Azure's own words are all that is known."""
+    """The likely cause of a failure and the next command; empty if only Azure's own words are known."""
     inputs: Mapping[str, Any] = args.new_inputs or args.old_inputs or {}
     newest = args.errors[0] if args.errors else ""
     name = inputs.get("agentPoolName") or args.name
     lines = [f"Azure did not {args.failed_operation} {name}."]
     if len(args.errors) > MOST_RETRIES:
-        lines.append(f"  - it was still busy after {MOST_RETRIES} retries; `pulumi up` goes on where this one stopped")
+        lines.append(f"  - it was still busy after {MOST_RETRIES} retries; `pulumi up` continues from here")
     for finding in azure_findings(newest, inputs):
         lines += finding.lines()
     return "\n".join(lines) if len(lines) > 1 else ""
 
 
 def is_transient(message: str) -> bool:
-    """Whether the same operation may succeed a little later without any change.
+    """True if the same operation may succeed a little later without any change.
 
-    Missing capacity and quota are not transient: they last, so people have to be told.
+    Missing capacity and quota are not transient: they last, so a person has to act.
     """
     known = error_in(message)
     return known is not None and known.kind == "passes"
 
 
 def asked_to_wait(message: str) -> float:
-    """Seconds for which Azure asks for no further request; 0 where it does not say."""
+    """Seconds for which Azure wants no further request; 0 if it does not say."""
     found = _ASKED_TO_WAIT.search(message)
     return float(found[1] or found[2]) if found else 0.0
 

@@ -23,10 +23,10 @@ from aks_infiniband.resources.metadata import NETWORK_OPERATOR_NAMESPACE, PART_O
 _LOG_LINES: Final = 15
 _MOST_LOGS: Final = 6
 _MOST_NAMES: Final = 3
-"""How many pods are named whose logs are not read."""
+"""The number of pods that are named when their logs are not read."""
 _METADATA_ONLY: Final = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
-"""The answer that the API server is asked for if an object's content is nobody's business (Kubernetes, "API Concepts",
-Alternate representations).
+"""The form of answer that is requested if an object's content must stay private (Kubernetes, "API Concepts", Alternate
+representations).
 """
 
 _NOT_STARTED: Final = ("FailedCreatePodSandBox", "FailedPrepareDynamicResources")
@@ -67,7 +67,8 @@ def collect(kubeconfig: str, namespaces: Sequence[str], *, limit_seconds: float)
 def absent_kinds(
     kubeconfig: str, api: str, kinds: Mapping[str, str], *, limit_seconds: float, namespaced: bool = True
 ) -> tuple[list[str], list[str]]:
-    """The kinds of an API that the cluster does not know, and why the cluster could not be asked within the limit.
+    """The kinds of an API that the cluster does not know, and the reason why the cluster could not be read within the
+    limit.
 
     kinds: with their plurals, all of them namespaced or none.
     """
@@ -85,13 +86,13 @@ def absent_kinds(
 
 
 def cluster_policies(kubeconfig: str, *, limit_seconds: float) -> tuple[list[Object], list[str]]:
-    """The GPU Operator's policies, and why a cluster could not be asked within the limit."""
+    """The GPU Operator's policies, and the reason why a cluster could not be read within the limit."""
     found, unread = _listed(kubeconfig, _CLUSTER_POLICY, limit_seconds)
     return [{"kind": _CLUSTER_POLICY.__name__, **policy} for policy in found], unread
 
 
 def nic_policies(kubeconfig: str, *, limit_seconds: float) -> tuple[list[Object], list[str]]:
-    """The Network Operator's policies, and why a cluster could not be asked within the limit."""
+    """The Network Operator's policies, and the reason why a cluster could not be read within the limit."""
     found: list[Object] = []
     unread: list[str] = []
     for kind in _NIC_POLICIES:
@@ -104,8 +105,8 @@ def nic_policies(kubeconfig: str, *, limit_seconds: float) -> tuple[list[Object]
 def infiniband_offers(
     kubeconfig: str, *, limit_seconds: float
 ) -> tuple[list[Object], list[Object], list[Object], list[str]]:
-    """What hands HCAs to pods beside device plugins: IPoIBNetworks, ResourceSlices and DeviceClasses, and why a cluster
-    could not be asked within the limit.
+    """The objects that hand HCAs to pods in addition to device plugins: IPoIBNetworks, ResourceSlices and
+    DeviceClasses, and the reason why a cluster could not be read within the limit.
     """
     found = [_listed(kubeconfig, kind, limit_seconds) for kind in (_IPOIB_NETWORK, ResourceSlice, DeviceClass)]
     networks, slices, classes = (objects for objects, _ in found)
@@ -113,12 +114,12 @@ def infiniband_offers(
 
 
 def nodes(kubeconfig: str, *, limit_seconds: float) -> tuple[list[Object], list[str]]:
-    """The nodes of a cluster, and why it could not be asked within the limit."""
+    """The nodes of a cluster, and the reason why it could not be read within the limit."""
     return _listed(kubeconfig, Node, limit_seconds)
 
 
 def namespaces(kubeconfig: str, *, limit_seconds: float) -> tuple[list[Object], list[str]]:
-    """The namespaces of a cluster, and why it could not be asked within the limit."""
+    """The namespaces of a cluster, and the reason why it could not be read within the limit."""
     return _listed(kubeconfig, Namespace, limit_seconds)
 
 
@@ -139,7 +140,7 @@ class Reader:
 
     client: Client
     deadline: float
-    """As time.monotonic tells it."""
+    """In the clock of time.monotonic."""
     unread: list[str]
 
     def read(self, what: str, into: list[Object], kind: Any, **chosen: Any) -> bool:

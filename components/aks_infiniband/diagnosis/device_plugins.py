@@ -1,4 +1,4 @@
-"""What the device plugins of HCAs are told to offer: the one reader of their configuration, wherever that stands."""
+"""The resources in the configuration of HCAs' device plugins: the one reader of it, wherever that stands."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,39 +12,42 @@ WHOLE: Final[Plugin] = "sriovDevicePlugin"
 LIST: Final[Mapping[Plugin, str]] = {SHARED: "configList", WHOLE: "resourceList"}
 """By plugin, the key of the entries in its configuration."""
 _DEFAULT_PREFIX: Final[Mapping[Plugin, str]] = {SHARED: "rdma", WHOLE: "nvidia.com"}
-"""Of the plugins' resources (k8s-rdma-shared-dev-plugin, README; Network Operator v26.4.1, manifests/state-sriov-
-device-plugin)."""
+"""Prefix of the plugins' resources (k8s-rdma-shared-dev-plugin, README; Network Operator v26.4.1,
+manifests/state-sriov- device-plugin).
+"""
 _MELLANOX: Final = "15b3"
 _PRECISE: Final = ("linkTypes", "ifNames", "pfNames", "rootDevices", "pciAddresses", "deviceIDs", "devices")
-"""What tells an HCA from the Ethernet device of accelerated networking, which has the same vendor and drivers."""
+"""Selectors that distinguish an HCA from the Ethernet device of accelerated networking, which has the same vendor and
+drivers.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
-    """A resource that a device plugin is told to offer."""
+    """A resource in a device plugin's configuration."""
 
     where: str
     """The object that has the configuration, such as NicClusterPolicy nic-cluster-policy."""
     plugin: Plugin
-    """Which plugin is told."""
+    """The plugin that has the configuration."""
     resource: str
     """Such as rdma/shared_ib."""
     selectors: Sequence[Mapping[str, Any]]
-    """Which devices are meant: those that match everything in one of them."""
+    """The devices of the resource: those that match everything in one of them."""
 
     @property
     def exclusive(self) -> bool:
-        """Whether the resource counts devices; otherwise it counts pods that share them."""
+        """True if the resource counts devices; otherwise it counts pods that share them."""
         return self.plugin == WHOLE
 
     @property
     def finds_infiniband(self) -> bool:
-        """Whether an HCA of NVIDIA can match."""
+        """True if an HCA of NVIDIA can match."""
         return any(map(_finds_infiniband, self.selectors))
 
     @property
     def finds_ethernet(self) -> bool:
-        """Whether the Ethernet device of accelerated networking matches as well."""
+        """True if the Ethernet device of accelerated networking matches as well."""
         return any(
             _finds_infiniband(selector) and not any(selector.get(key) for key in _PRECISE)
             for selector in self.selectors
@@ -66,7 +69,7 @@ def given_entries(config: str, plugin: Plugin) -> list[Mapping[str, Any]]:
 
 
 def entries(config: str, where: str, plugins: Sequence[Plugin] = (SHARED, WHOLE)) -> list[Entry]:
-    """What plugins are told by a configuration. where: the object that has it."""
+    """The resources in a configuration of plugins. `where`: the object that has it."""
     return [_entry(given, where, plugin) for plugin in plugins for given in given_entries(config, plugin)]
 
 

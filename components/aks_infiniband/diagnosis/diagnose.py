@@ -55,7 +55,7 @@ def _refused(wait: Wait, view: View) -> list[Finding]:
 
 
 def _shown(wait: Wait, view: View, pools: Sequence[Pool], explain: Explain) -> list[Finding]:
-    """What the cluster shows."""
+    """The findings in the cluster."""
     if wait.waiting_for == "release":
         pods = pod_findings(in_namespace(view.pods, wait.namespace), view, ours=wait.namespace)
         return [*release_findings(view, wait.name, wait.namespace), *pods, *node_findings(view, [])]
@@ -108,7 +108,7 @@ def render(wait: Wait, findings: Sequence[Finding], unread: Sequence[str] = ()) 
     The most telling finding comes last, because a terminal shows the end of the output.
     """
     subject = f"{wait.namespace}/{wait.name}" if wait.namespace else wait.name
-    lines = [f"Waited in vain for {wait.waiting_for} {subject}. What the cluster shows, the most telling last:"]
+    lines = [f"Waited in vain for {wait.waiting_for} {subject}. The cluster shows, the clearest last:"]
     lines += [f"  (could not be read: {reason})" for reason in unread]
     if len(findings) > _MOST_FINDINGS:
         lines.append(f"  - and {len(findings) - _MOST_FINDINGS} more of the kind")

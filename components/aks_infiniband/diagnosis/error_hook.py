@@ -17,7 +17,7 @@ from aks_infiniband.resources.options import WaitArgs, child_options
 from aks_infiniband.terminal import printable
 
 LIMIT_SECONDS: Final = 20.0
-"""How long a look at the cluster may take."""
+"""Limit for a look at the cluster."""
 
 
 def on_error(
@@ -31,12 +31,12 @@ def on_error(
     """The resource option `hooks` with which a failed wait is explained among the engine's diagnostics.
 
     name: unique among the program's hooks.
-    waiting_for: what the resource is.
+    waiting_for: the kind of the resource.
     kubeconfig: of the cluster to look at, read-only; without it only the error itself is explained.
     pools: whose nodes ought to be there.
-    explain: what the maker of a Job knows of its failure beyond how Job and pods ended.
+    explain: the Job maker's knowledge of its failure, beyond the end of Job and pods.
 
-    The hook never asks for another try: the wait has already lasted as long as it may.
+    The hook never requests another try: the wait has already lasted as long as it may.
     """
     known: list[str] = []
     if kubeconfig is not None:
@@ -117,7 +117,7 @@ async def _look(kubeconfig: str | None, wait: Wait) -> View:
 async def job_results(kubeconfig: str, namespace: str, run: str, config_map: str) -> tuple[list[Object], Object]:
     """The pods of a Job, by its uid, and the ConfigMap that they fill.
 
-    Both are empty where they cannot be read in time; where the cause is known, it is said.
+    Both are empty if they cannot be read in time; if the cause is known, it is said.
     """
     refused: list[str] = []
 

@@ -1,6 +1,7 @@
-"""Who keeps work off a node, and what other programs' conditions of it mean: by the table `holds.yaml`.
+"""Authors that keep work off a node, and the meaning of other programs' conditions of it: by the table `holds.yaml`.
 
-A cordon alone has no author. So a node is only said to be free to uncordon where no mark of another one is on it.
+A cordon alone does not have an author. So a node is only said to be free to uncordon if no other author left a mark on
+it.
 """
 
 import re
@@ -15,24 +16,25 @@ CORDONED_BY_VALIDATE: Final = "aks-infiniband/cordoned-by-validate"
 """Annotation of a node that `validate --cordon` has cordoned; its value says why."""
 _TABLE: Final = table(__package__, "holds.yaml")
 _OURS: Final = ("Ready", "InfiniBandHealthy")
-"""Conditions that have looks of their own."""
+"""Conditions that have separate looks."""
 _GOOD_IF_TRUE: Final = re.compile(r"(Ready|Healthy|Available|Succeeded|Initialized|OK|Ok)$")
-"""How the types of conditions end that are True of a sound node. Those of problem detectors are False then
-(Kubernetes, "Node Problem Detector")."""
+"""Endings of the types of conditions that are True of a sound node. Conditions of problem detectors are False then
+(Kubernetes, "Node Problem Detector").
+"""
 _SAYS_HEALTHY: Final = re.compile(r"(?<!Not)(IsHealthy|NoFault|Healthy)$")
-"""How reasons are called that say that all is well, whatever the status (NVSentinel, node problem detector)."""
+"""Reasons that say that all is well, whatever the status (NVSentinel, node problem detector)."""
 _PROBLEM: Final = re.compile(
     r"Not(Healthy|Ready)|Un(healthy|available|reachable)|Err(or)?|Fail|Fault|Problem|Missing|Flap|Lost|Fallen|Tim(e|ed)Out|"
     r"Pressure|Degraded|Down|Fatal|Corrupt|Watch|Uncorrectable|Deadlock|Scheduled",
     re.IGNORECASE,
 )
-"""Words of types and reasons that tell of a problem."""
+"""Words of types and reasons that name a problem."""
 _MOST: Final = 300
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hold:
-    """Who keeps work off a node, why, and what is to be done."""
+    """The author that keeps work off a node, the reason, and what to do."""
 
     author: str
     meaning: str
@@ -40,7 +42,7 @@ class Hold:
 
 
 def holds_of(node: Object) -> list[Hold]:
-    """Everybody who has left a mark on a node that keeps work off it."""
+    """Every author that has left a mark on a node that keeps work off it."""
     marks = [*_marks(node)]
     found = dict[str, Hold]()
     for entry in _TABLE["holds"]:
@@ -54,7 +56,7 @@ def holds_of(node: Object) -> list[Hold]:
 
 
 def holder_of(taint: Mapping[str, Any], node: Object) -> Hold | None:
-    """Who has put a taint on a node; None where its key tells of no one."""
+    """The author of a taint on a node; None if its key names none."""
     alone = {"metadata": {"name": name_of(node)}, "spec": {"taints": [taint]}}
     return next(iter(holds_of(alone)), None)
 
@@ -102,7 +104,7 @@ def condition_findings(node: Object) -> Iterator[Finding]:
 
 
 def _is_bad(kind: str, status: str, reason: str) -> bool:
-    """Whether a condition tells of a problem. One that is not known has to say so: it may be True of a sound node."""
+    """True if a condition names a problem. One that is not known has to say so: it may be True of a sound node."""
     if _SAYS_HEALTHY.search(reason) or not (_meaning(kind) or _PROBLEM.search(f"{kind} {reason}")):
         return False
     return status == ("False" if _GOOD_IF_TRUE.search(kind) else "True")

@@ -1,4 +1,4 @@
-"""Which logs are worth reading: what matters most comes first, for only some of them are read."""
+"""The order of logs: the most important comes first, because only some of them are read."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -6,19 +6,19 @@ from typing import Any, Final
 from aks_infiniband.diagnosis.view import Object, container_statuses, is_device_plugin, is_unready, name_of
 
 Rank = Callable[[Object], int | None]
-"""How much a pod's log matters: 0 is the most, None is not at all."""
+"""The importance of a pod's log: 0 is the most, None is not at all."""
 
 
 def any_pod(_: Object) -> int:
-    """The rank where the pods were chosen before: all matter alike."""
+    """The rank of pods that were chosen before: all matter alike."""
     return 0
 
 
 def telling_logs(pods: Sequence[Object], rank: Rank = any_pod) -> list[tuple[Object, str]]:
     """Pods whose logs say something, each with its container, the most telling first.
 
-    They are sorted by rank. Within a rank, pods that ended badly come first, then pods that are not ready, then device
-    plugins, which run and are ready even if they have nothing to offer.
+    The logs are sorted by rank. Within a rank, pods that ended badly come first, then pods that are not ready, then
+    device plugins, which run and are ready even if they have nothing to offer.
     """
     found: dict[str, tuple[int, int, Object, str]] = {}
     for pod in pods:

@@ -1,4 +1,4 @@
-"""Findings about nodes: which are not Ready, which are missing, which lack what the pool promises.
+"""Findings about nodes: not Ready, missing, or lacking a resource that the pool promises.
 
 A node can lack a resource although the RDMA device plugin runs on it; why it does is found here too.
 """
@@ -32,7 +32,7 @@ from aks_infiniband.resources.quantities import quantity
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Plugin:
-    """Names that the Network Operator gives a device plugin. Of a NicNodePolicy the ConfigMap has its name behind it,
+    """Names that the Network Operator gives a device plugin. The ConfigMap of a NicNodePolicy has its name as suffix,
     and so has the DaemonSet up to 26.7.0-rc.2; later releases have a hash there (Mellanox/network-operator b06827e,
     pkg/state/state_skel.go, hashedNameSuffix).
     """
@@ -67,7 +67,7 @@ def node_findings(view: View, pools: Sequence[Pool]) -> Iterator[Finding]:
         for resource, least in sorted(pool.promised_resources.items()):
             if names := lacking(members, resource, least):
                 what = (
-                    f"pool {pool.name}: {', '.join(names)} offer less than {least} of {resource}, so pods that ask for "
+                    f"pool {pool.name}: {', '.join(names)} offer less than {least} of {resource}, so pods that request "
                     "it stay Pending"
                 )
                 yield Finding(what=what, command=f"kubectl describe node {names[0]}")
@@ -92,7 +92,7 @@ def lacking(nodes: Sequence[Object], resource: str, least: int | Decimal) -> lis
 
 
 def offered(node: Object, resource: str) -> Decimal:
-    """How much of a resource a node offers to pods."""
+    """The amount of a resource that a node offers to pods."""
     return quantity(((node.get("status") or {}).get("allocatable") or {}).get(resource, 0))
 
 
@@ -140,14 +140,14 @@ def _finding(view: View, resource: str, names: Sequence[str], told: Sequence[Ent
 
 
 def _cause_in_logs(view: View, nodes: Sequence[str]) -> str | None:
-    """What the log of a device plugin on one of the nodes says."""
+    """The cause in the log of a device plugin on one of the nodes."""
     plugins = [pod for pod in in_namespace(view.pods, NETWORK_OPERATOR_NAMESPACE) if is_device_plugin(pod)]
     logs = [view.logs.get(name_of(pod), "") for pod in plugins if pod["spec"].get("nodeName") in nodes]
     return next((str(message) for message in map(found_in, logs) if message), None)
 
 
 def _running(view: View, plugin: _Plugin, policy: str | None) -> str | None:
-    """The name of a plugin's DaemonSet whose pods are all ready. policy: the NicNodePolicy that asks for it; None: the
+    """The name of a plugin's DaemonSet whose pods are all ready. policy: the NicNodePolicy that requires it; None: the
     NicClusterPolicy.
     """
     for item in in_namespace(view.daemon_sets, NETWORK_OPERATOR_NAMESPACE):

@@ -24,9 +24,9 @@ GPU_LABEL: Final = "feature.node.kubernetes.io/pci-10de.present"
 (AMD_GPU_LABEL,) = VIRTUAL_GPU
 
 _LABEL_HINTS: Final = {
-    NIC_LABEL: "node feature discovery or the node feature rule does not work, or there is no Mellanox device",
-    GPU_LABEL: "node feature discovery does not work, or the nodes have no NVIDIA GPU",
-    AMD_GPU_LABEL: "node feature discovery or the rule of AMD's chart does not work, or the nodes have no GPU of AMD",
+    NIC_LABEL: "node feature discovery or the node feature rule does not work, or the nodes lack a Mellanox device",
+    GPU_LABEL: "node feature discovery does not work, or the nodes lack an NVIDIA GPU",
+    AMD_GPU_LABEL: "node feature discovery or the rule of AMD's chart does not work, or the nodes lack AMD's GPU",
     "network.nvidia.com/operator.mofed.wait": "no node's OFED driver pod is ready",
 }
 """Why no node carries a label."""
@@ -36,16 +36,16 @@ _LABEL_SYMPTOMS: Final = {
     AMD_GPU_LABEL: "gpu-label-missing",
 }
 _EMPTY_BY_DESIGN: Final = ("nvidia.com/mps.capable", "nvidia.com/gpu.deploy.mig-manager", "nvidia.com/mig.capable")
-"""Labels that none of our nodes carries. A DaemonSet that selects such nodes rightly has no pod."""
+"""Labels that none of our nodes carries. A DaemonSet that selects such nodes is rightly without pods."""
 _MOVING: Final = frozenset(("ofedDriver", "rdmaSharedDevicePlugin", "sriovDevicePlugin"))
 """Sections that a node takes from one policy only, of either kind."""
 _OF_THE_WHOLE: Final = frozenset(("Ready", "Error"))
 """Types of conditions that are about no part."""
-_ONLY_NAME: Final = {"NicClusterPolicy": "; the Network Operator reads no name but nic-cluster-policy"}
+_ONLY_NAME: Final = {"NicClusterPolicy": "; the Network Operator reads only the name nic-cluster-policy"}
 
 
 def daemon_set_findings(view: View, namespace: str, name: str | None = None) -> Iterator[Finding]:
-    """DaemonSets that want no pod at all, which kubectl shows as healthy, or that have pods which are not ready.
+    """DaemonSets without a wanted pod, which kubectl shows as healthy, or with pods that are not ready.
 
     name: of the only one that matters.
     """
@@ -108,7 +108,7 @@ def feature_discovery_findings(view: View, label: str) -> Iterator[Finding]:
             symptom="two-feature-discoveries",
             about=f"DaemonSet {name_of(workers[-1])}",
             what=f"{len(workers)} node feature discoveries run: {', '.join(name_of(item) for item in workers)}",
-            cause="both operators' charts bring one: set nfd.enabled=false in all but one",
+            cause="both operators' charts bring one: keep one, and set nfd.enabled=false in the others",
             command="kubectl get daemonsets -A -l app.kubernetes.io/name=node-feature-discovery",
         )
 
@@ -164,12 +164,12 @@ def _policy(policy: Object) -> Finding:
     kind, state = policy["kind"], _state(policy)
     if state in ("ignore", "ignored"):
         what = f": state {state} ({status.get('reason') or 'no reason given'})"
-        cause = f"somebody else made it{_ONLY_NAME.get(kind, '')}, and its leftovers may be in the way of ours"
-        command = f"kubectl delete {kind.lower()} {name_of(policy)} (once nobody needs it)"
+        cause = f"another program made it{_ONLY_NAME.get(kind, '')}, and its leftovers may be in the way of ours"
+        command = f"kubectl delete {kind.lower()} {name_of(policy)} (once it is not needed)"
         return shown_by(kind, policy, "policy-ignored", what, cause=cause, command=command)
     if not state:
         cause = f"its operator is not running{_ONLY_NAME.get(kind, '')}"
-        return shown_by(kind, policy, "policy-not-seen", " has no status yet", cause=cause)
+        return shown_by(kind, policy, "policy-not-seen", " does not have a status yet", cause=cause)
     reason = str(status.get("reason") or "")
     detail = "; ".join(text for text in (*_unready_parts(policy), reason) if text)
     what, command = f": state {state}", f"kubectl get {kind.lower()} {name_of(policy)} -o yaml"
@@ -177,7 +177,7 @@ def _policy(policy: Object) -> Finding:
 
 
 def _unready_parts(policy: Object) -> Iterator[str]:
-    """What a policy says of its parts that are not ready: its conditions, where they name parts, else its states.
+    """A policy's words on its parts that are not ready: its conditions, if they name parts, else its states.
 
     Network Operator 26.7 writes a condition for each part (controllers/conditions.go); that of the whole repeats them.
     """
@@ -203,9 +203,9 @@ def _unready_parts(policy: Object) -> Iterator[str]:
 def doubled_section_findings(view: View) -> Iterator[Finding]:
     """Sections that the NicClusterPolicy and a NicNodePolicy both have.
 
-    The operator refuses that only where its admission webhook is on; else a node gets two driver pods, of which one
-    stays Pending (Mellanox/network-operator v26.4.1, docs/heterogeneous-cluster-support.md). It happens when
-    pools that differed become alike: Pulumi deletes last what has left the program, here the NicNodePolicy.
+    The operator refuses that only if its admission webhook is on; else a node gets two driver pods, of which one stays
+    Pending (Mellanox/network-operator v26.4.1, docs/heterogeneous-cluster-support.md). The cause: pools that differed
+    become alike, and Pulumi deletes last what has left the program, here the NicNodePolicy.
     """
     shared = [policy.get("spec") or {} for policy in view.policies if policy.get("kind") == "NicClusterPolicy"]
     for policy in view.policies:

@@ -1,7 +1,7 @@
-"""Whose an object is: an operator's, AKS's, ours or another's.
+"""The owner of an object: an operator, AKS, this program or another.
 
-Labels, names, images and owner references are written by everybody who may write in a namespace, so they prove nothing
-alone. A tenant does not choose the namespace. So the namespace is asked first, then the controller.
+Every user who may write in a namespace writes labels, names, images and owner references, so they prove nothing alone.
+A tenant does not choose the namespace. So the namespace is read first, then the controller.
 """
 
 import re
@@ -15,7 +15,7 @@ Owner = Literal["operator", "AKS", "ours", "another"]
 
 AKS_NAMESPACES: Final = ("kube-system", "calico-system", "gatekeeper-system")
 DRA_NAMESPACES: Final = ("dra-driver-nvidia-gpu", "nvidia-dra-driver-gpu")
-"""Where NVIDIA's guides put its DRA driver for GPUs, and did before its release 0.4."""
+"""Namespaces in which NVIDIA's guides put its DRA driver for GPUs, now and before its release 0.4."""
 _CALLED: Final = (*OPERATOR_NAMESPACES, "nvidia-network-operator", *DRA_NAMESPACES, "gpu-resources")
 """Namespaces as this program calls the operators', and as NVIDIA's and AMD's guides do (Network Operator and GPU
 Operator, "Getting Started"; AMD GPU Operator, "Kubernetes (Helm)"), and AKS's guide of GPUs, which puts NVIDIA's device
@@ -27,7 +27,7 @@ _PARTS: Final = re.compile(
     r"|nvidia-k8s-ipam|k8s-device-plugin|dcgm-exporter|driver:|container-toolkit|gpu-operator-validator"
     r"|amd-gpu-operator|kernel-module-management|device-metrics-exporter|dra-driver-nvidia-gpu|k8s-dra-driver-gpu)"
 )
-"""How the images of the operators and of their parts are called (their releases' lists of images)."""
+"""Names of the images of the operators and of their parts (their releases' lists of images)."""
 _OF_NODES: Final = "default"
 """Namespace of Events about nodes: of all Events about objects that are in no namespace."""
 _ACCOUNTS: Final[dict[str, Owner]] = {
@@ -37,12 +37,12 @@ _ACCOUNTS: Final[dict[str, Owner]] = {
     "aks-infiniband-light-check": "ours",
     "aks-infiniband-replace": "ours",
 }
-"""Who says something of a node in Events."""
+"""Authors of Events about a node."""
 _OVER: Final = ("Succeeded", "Failed")
 
 
 def owner_of(item: Object, operators: Collection[str] = OPERATOR_NAMESPACES, ours: str = SYSTEM_NAMESPACE) -> Owner:
-    """Whose an object in a namespace is, or an Event about a node.
+    """The owner of an object in a namespace, or of an Event about a node.
 
     operators: their namespaces. ours: the namespace of the validations.
     """
@@ -59,7 +59,7 @@ def owner_of(item: Object, operators: Collection[str] = OPERATOR_NAMESPACES, our
 
 
 def is_over(pod: Object) -> bool:
-    """Whether a pod has ended: it runs nothing and holds nothing, whatever its containers' last word was."""
+    """True if a pod has ended: it runs nothing and holds nothing, whatever its containers' last word was."""
     return (pod.get("status") or {}).get("phase") in _OVER
 
 
@@ -81,7 +81,8 @@ def is_of_daemon_set(pod: Object) -> bool:
 def operator_namespaces(view: View) -> set[str]:
     """The namespaces in which an operator, or a part of one, runs.
 
-    An image alone is no proof, for a tenant may run it too. Only without a DaemonSet that a policy has made it tells.
+    An image alone does not prove it, because a tenant may run it too. The image counts only without a DaemonSet that a
+    policy has made.
     """
     workloads = (*view.daemon_sets, *view.deployments)
     made = _made(view)

@@ -44,15 +44,15 @@ _WAITING = {
 _FAILED_POD = "BackoffLimitExceeded"
 """The reasons of a Job that failed because a pod failed. Its other pods are deleted then; the failed pod stays."""
 _DELETED = (
-    "a pod of it was deleted while it ran: none that failed is left. Somebody has deleted it (kubectl delete pod) or "
+    "a pod of it was deleted while it ran: none that failed is left. A person deleted it (kubectl delete pod) or "
     "its node went; nothing else is known to be wrong"
 )
 _LACKS = {
     "FailedCreatePodSandBox": ("no network", SANDBOX, "pod-without-sandbox"),
     "FailedPrepareDynamicResources": ("no device of its claims", CLAIMS, "claim-not-prepared"),
 }
-"""What a pod on a node does not get, by the reason of the kubelet's event; the words that are known of it, and the
-symptom where they are not.
+"""The thing that a pod on a node does not get, by the reason of the kubelet's event; the words that are known of it,
+and the symptom if they are not.
 """
 _OF_THE_RUNTIME = ("ContainerCannotRun", "StartError", "ContainerStatusUnknown")
 """Reasons of a container's end whose message is the runtime's, not the program's."""
@@ -114,7 +114,7 @@ def _unscheduled(pod: Object, scheduled: Mapping[str, Any], view: View) -> Findi
         if names and (selector or len(names) == len(candidates)):
             missing.append(f"{resource} (asks for {shown(amount)}) is missing on {', '.join(names)}")
         elif f"Insufficient {resource}" in what:
-            taken.append(f"{resource} (asks for {shown(amount)}) is held by other pods")
+            taken.append(f"{resource} (requests {shown(amount)}) is held by other pods")
     otherwise = "pending-taint" if "untolerated taint" in what else "pending"
     symptom = "pending-resource-missing" if missing else "pending-resource-taken" if taken else otherwise
     told = "; ".join([*missing, *taken]) or None
@@ -197,7 +197,7 @@ def _known(told: str, own: str, *, trusted: bool) -> Words | None:
     """The known message among the words of a container that fails, counted by who has written them.
 
     told: by the kubelet and the runtime. own: by the container's program. A workload's program writes what it likes, so
-    of its words only those count that tell of hardware and drivers.
+    of its words only those on hardware and drivers count.
     """
     theirs = (*DRIVERS, *HARDWARE) if trusted else HARDWARE
     return found_in(told, (*RUNTIME, *DRIVERS, *HARDWARE)) or found_in(own, theirs)
@@ -222,7 +222,7 @@ def find_job(view: View, wait: Wait) -> Object | None:
 
 
 def job_findings(wait: Wait, view: View, *, leave_out: Callable[[Object], bool] = lambda _: False) -> list[Finding]:
-    """How the Job ended, and its pods.
+    """The end of the Job, and its pods.
 
     leave_out: whether what a pod shows has been said already.
     """

@@ -22,7 +22,7 @@ from aks_infiniband.diagnosis.view import (
 )
 
 SOURCE: Final = "aks-auto-repair"
-"""Who says so in events."""
+"""The source of the events."""
 OFED_WAIT: Final = "network.nvidia.com/operator.mofed.wait"
 """The node label by which the Network Operator lets pods wait for the OFED driver."""
 _STEP: Final = re.compile(r"Node(Reboot|Reimage|Redeploy)(Start|End|Error)$")
@@ -50,7 +50,7 @@ def repair_findings(view: View) -> Iterator[Finding]:
         elif phase == "Error":
             yield shown_by("node", node, "node-repair-failed", what, cause=_GAVE_UP)
         elif condition(node, "Ready").get("status") != "True":
-            told = f" was {_DONE[step]} at {seen(event)} and is not Ready; AKS goes on with its next step"
+            told = f" was {_DONE[step]} at {seen(event)} and is not Ready; AKS continues with its next step"
             yield shown_by("node", node, "node-under-repair", told, cause=_REPAIRED)
         elif unready := [pod for pod in driver_pods(view.pods, node, operators) if not serves(pod)]:
             names = ", ".join(map(name_of, unready))
@@ -82,7 +82,7 @@ def driver_pods(pods: Sequence[Object], node: Object, operators: Collection[str]
 
 
 def serves(pod: Object) -> bool:
-    """Whether its containers are ready; the condition Ready is the node lifecycle controller's too."""
+    """True if its containers are ready; the condition Ready is the node lifecycle controller's too."""
     found = [status for status in container_statuses(pod) if "completed" not in _ended(status)]
     return bool(found) and all(status.get("ready") for status in found)
 

@@ -29,7 +29,7 @@ class Wait:
     name: str
     namespace: str = ""
     errors: Sequence[str] = ()
-    """What the engine said, newest first."""
+    """The engine's errors, newest first."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,15 +37,15 @@ class Finding:
     """One thing that is wrong."""
 
     what: str
-    """What was seen, naming the object."""
+    """The finding, naming the object."""
     cause: str | None = None
     """The likely cause."""
     command: str | None = None
     """The next thing to run."""
     symptom: str = ""
-    """Its id in the doctor's catalogue; empty where no operator or node is to blame."""
+    """Its id in the doctor's catalogue; empty if no operator or node is to blame."""
     fix: str | None = None
-    """What helps, where it is more than the catalogue's."""
+    """The remedy, if it is more than the catalogue's."""
     about: str = ""
     """Kind and name of the object that shows it, such as pod network-operator/mofed-x."""
 
@@ -77,18 +77,18 @@ class View:
     release_secrets: list[Object] = field(default_factory=list)
     """Metadata of Helm's release Secrets; never their data."""
     events: list[Object] = field(default_factory=list)
-    """What the scheduler said of pods, which outlives them, and what kept pods from being made or started."""
+    """The scheduler's words on pods, which outlive them, and the reasons why pods were not made or started."""
     logs: dict[str, str] = field(default_factory=dict)
     """The end of the log of pods that have something to say, by namespace/name."""
     unread: list[str] = field(default_factory=list)
 
 
 _DEVICE_PLUGINS: Final = ("rdma-shared-dp", "sriovdp")
-"""Label app of the Network Operator's device plugins; where pools differ, the pool's name is behind it."""
+"""Label app of the Network Operator's device plugins; if pools differ, the pool's name is behind it."""
 
 
 def is_device_plugin(pod: Object) -> bool:
-    """Whether the pod is one of the Network Operator's RDMA device plugins."""
+    """True if the pod is one of the Network Operator's RDMA device plugins."""
     app = str((pod["metadata"].get("labels") or {}).get("app", ""))
     return app.startswith(_DEVICE_PLUGINS)
 
@@ -134,7 +134,7 @@ def shown_by(
 ) -> Finding:
     """A finding that one object shows.
 
-    what: goes on after the object's kind and name. command: by default the one that describes the object.
+    what: continues the object's kind and name. command: by default the one that describes the object.
     """
     about, command = f"{kind} {name_of(item)}", command or describe(kind.lower(), item)
     return Finding(symptom=symptom, about=about, what=f"{about}{what}", cause=cause, fix=fix, command=command)
@@ -152,13 +152,13 @@ def why_not_made(kind: str, owner: Object, view: View) -> str:
 
 
 def last_word(events: Sequence[Object], kind: str, item: Object) -> str:
-    """The newest message among the events that are about an object; empty where none is."""
+    """The newest message among the events that are about an object; empty if there is none."""
     said = [event for event in events if is_about(event, kind, item)]
     return str(max(said, key=seen).get("message")) if said else ""
 
 
 def is_about(event: Object, kind: str, item: Object) -> bool:
-    """Whether an event is about this very object, not about an earlier one of its name, which has another uid."""
+    """True if an event is about this very object, not about an earlier one of its name, which has another uid."""
     about, metadata = event["involvedObject"], item["metadata"]
     if (about.get("kind"), about.get("name")) != (kind, metadata["name"]):
         return False
@@ -175,7 +175,7 @@ def seen(event: Object) -> str:
 
 
 def is_unready(pod: Object, status: Mapping[str, Any]) -> bool:
-    """Whether the container of a status runs and keeps its pod from being ready."""
+    """True if the container of a status runs and keeps its pod from being ready."""
     running = (status.get("state") or {}).get("running") is not None
     return running and not status.get("ready") and condition(pod, "Ready").get("status") == "False"
 

@@ -24,17 +24,18 @@ _CORES: Final = {2, 4, 8, 16, 20, 32, 48, 64, 72, 80, 96, 104, 112}
 """vCPUs that sizes of the D, E and F families have up to v5."""
 _DV2_CORES: Final = {"1": 1, "2": 2, "3": 4, "4": 8, "5": 16, "11": 2, "12": 4, "13": 8, "14": 16, "15": 20}
 """vCPUs of D and DS v2, whose names count otherwise."""
-NO_SIZE: Final = "is no size of Azure's: a name is as Standard_D8s_v5, and families have certain numbers of vCPUs"
+NO_SIZE: Final = "is not an Azure size: a name is as Standard_D8s_v5, and families have certain numbers of vCPUs"
 SYSTEM_CORES: Final = 4
 """Least vCPUs of a system pool's machines."""
 
 
 SIZE_LABEL: Final = "node.kubernetes.io/instance-type"
-"""Where a node says which size its machine has (Kubernetes, "Well-Known Labels, Annotations and Taints")."""
+"""The label with which a node names its machine's size (Kubernetes, "Well-Known Labels, Annotations and Taints")."""
 AGENT_POOL_LABEL: Final = "kubernetes.azure.com/agentpool"
 SHORT_AGENT_POOL_LABEL: Final = "agentpool"
-"""Where AKS's nodes say which pool they are of, both (Azure, "Use labels in an Azure Kubernetes Service (AKS) cluster",
-reserved system labels, read 2026-11-23)."""
+"""One of the two labels with which AKS's nodes name their pool (Azure, "Use labels in an Azure Kubernetes Service (AKS)
+cluster", reserved system labels, read 2026-11-23).
+"""
 
 LONGEST_NODE_GROUP: Final = 80
 """Characters of a node resource group's name; of a longer one AKS says "The length of the node resource group name is
@@ -44,14 +45,14 @@ LONGEST_NETWORK: Final = 64
 
 
 def node_group(group: str, cluster: str, region: str) -> str:
-    """The name that AKS gives the node resource group where nobody else does (MicrosoftDocs/azure-aks-docs 0382c94,
+    """The name that AKS gives the node resource group if no name is given (MicrosoftDocs/azure-aks-docs 0382c94,
     2026-09-15, faq.yml). The cluster's name may hold underscores too.
     """
     return f"MC_{group}_{cluster}_{region}"
 
 
 def is_size(name: str) -> bool:
-    """Whether Azure can have a size without InfiniBand of this name."""
+    """True if Azure can have a size without InfiniBand of this name."""
     found, generation = _NAME.fullmatch(name), _GENERATION.fullmatch(name)
     if found is None or ("_v" in name and generation is None):
         return False
@@ -61,7 +62,7 @@ def is_size(name: str) -> bool:
 
 
 def has_rdma(name: str) -> bool:
-    """Whether a size's name carries the r of those with InfiniBand, behind its number."""
+    """True if a size's name carries the r of those with InfiniBand, behind its number."""
     found = _NAME.fullmatch(name)
     return found is None or "r" in found[4]
 
@@ -73,7 +74,7 @@ def pool_name_of(series: str) -> str:
 
 
 def too_small_for_the_system(name: str) -> bool:
-    """Whether a size is one that AKS takes no system pool of: below 4 vCPUs, or burstable."""
+    """True if AKS takes no system pool of a size: below 4 vCPUs, or burstable."""
     found = _NAME.fullmatch(name)
     if found is None or "r" in found[4]:
         return False

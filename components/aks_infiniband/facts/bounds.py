@@ -1,4 +1,4 @@
-"""What each number may be that people give, in a stack file or as an argument of the library: one table.
+"""The limits of each number that people give, in a stack file or as an argument of the library: one table.
 
 A setting and the argument that it becomes have the same type from here. pydantic reads the bounds from it for stack
 files, their schema and their page; `keep_rules` reads them for the arguments.
@@ -20,8 +20,9 @@ MOST_NODES: Final = 1000
 """Nodes that AKS takes in one pool (Azure, "Quotas, virtual machine size restrictions, and region availability")."""
 A_DAY: Final = 86400
 LEAST_PAUSE_SECONDS: Final = 0.1
-"""Between two looks: what asks more often is a load on an API server that all share. Azure's and the operators' states
-change within seconds at most."""
+"""Between two looks: more frequent reads are a load on an API server that all share. Azure's and the operators' states
+change within seconds at most.
+"""
 
 PollSeconds = Annotated[float, Interval(ge=LEAST_PAUSE_SECONDS, le=3600)]
 StableSeconds = Annotated[float, Interval(ge=0, le=A_DAY)]
@@ -34,23 +35,25 @@ BurnInMinutes = Annotated[int, Interval(ge=1, le=600)]
 """A validation may take a day, and half of it is for the pods to meet."""
 Nodes = Annotated[int, Interval(ge=1, le=MOST_NODES)]
 DiskGb = Annotated[int, Interval(ge=30, le=2048)]
-"""Of an OS disk (AKS, "Agent Pools", osDiskSizeGB)."""
+"""Size of an OS disk (AKS, "Agent Pools", osDiskSizeGB)."""
 MaxPods = Annotated[int, Interval(ge=50, le=250)]
-"""Of a node: below 50 AKS's own pods and the operators' leave no room (stack/settings/pools.py), and AKS takes 250."""
+"""Pods of a node: below 50 AKS's own pods and the operators' leave no room (stack/settings/pools.py), and AKS takes
+250.
+"""
 PerNode = Annotated[int, Interval(ge=2, le=4096)]
 """Addresses of a node's block in NV-IPAM."""
 Rails = Annotated[int, Interval(ge=1, le=16)]
 """IPoIB networks of a pod: no machine has more HCAs."""
 MOST_LIMIT: Final = 1e9
 Limit = Annotated[float, Interval(gt=0, lt=MOST_LIMIT)]
-"""Of any measured figure, in its unit."""
+"""A limit of any measured figure, in its unit."""
 
 
 def keep_rules(arguments: object) -> None:
     """Hold a dataclass against the rules of its fields' types: bounds of numbers, and what `rules` says of a text.
 
-    What is known only later, an output of another resource, is passed over. Raises ValueError, which names class,
-    field, value and what is allowed.
+    Values that are known only later, outputs of another resource, are passed over. Raises ValueError, which names
+    class, field, value and what is allowed.
     """
     kind: Any = type(arguments)
     for name, annotation in _annotations(kind):
@@ -72,7 +75,7 @@ def in_words(bounds: Any) -> str:
 
 
 def _within(value: float, bounds: Any) -> bool:
-    """Never so for what is no number."""
+    """False if the value is not a number."""
     least = value >= bounds.ge if bounds.ge is not None else value > bounds.gt
     return bool(least and (value <= bounds.le if bounds.le is not None else value < bounds.lt))
 
@@ -96,7 +99,7 @@ def _broken(annotation: Any, value: Any, place: str) -> Iterator[tuple[str, Any,
 
 
 def _parts(annotation: Any, value: Any, place: str) -> Iterator[tuple[Any, Any, str]]:
-    """What a type and a value consist of: the type of each part, the part and its place."""
+    """The parts of a type and a value: the type of each part, the part and its place."""
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         yield parts[0], value, place
@@ -110,7 +113,7 @@ def _parts(annotation: Any, value: Any, place: str) -> Iterator[tuple[Any, Any, 
 
 
 def _reason(rule: Any, value: Any, *, whole: bool) -> str:
-    """What a rule says of a value, after "KEY is VALUE; "; empty if it allows it."""
+    """A rule's objection to a value, after "KEY is VALUE; "; empty if it allows it."""
     if isinstance(rule, Interval):
         is_number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
         number = "a whole number" if whole else "a number"

@@ -19,10 +19,11 @@ Discovery gives it (NVIDIA/k8s-device-plugin, internal/lm/imex.go)."""
 NAMESPACE: Final = "dra-driver-nvidia-gpu"
 """The driver's own. Its chart refuses the namespace default."""
 KUBELET_PLUGIN: Final = "dra-driver-nvidia-gpu-kubelet-plugin"
-"""The DaemonSet that publishes a node's channels and prepares claims. It does not start on a node whose GPUs are not
-registered with the NVLink fabric (feature gate CrashOnNVLinkFabricErrors, on by default)."""
+"""The DaemonSet that publishes a node's channels and prepares claims. The plugin does not start on a node whose GPUs
+are not registered with the NVLink fabric (feature gate CrashOnNVLinkFabricErrors, on by default).
+"""
 OPERATOR_DRIVER_ROOT: Final = "/run/nvidia/driver"
-"""Where the GPU Operator's driver container puts the driver; the node image's is at /."""
+"""The folder into which the GPU Operator's driver container puts the driver; the node image's is at /."""
 OLDEST_KUBERNETES: Final[Minor] = (1, 34)
 """From here on resource.k8s.io/v1 is there, without a feature gate (the driver's prerequisites.md: 1.34.2)."""
 OLDEST_GPU_DRIVER: Final = 570

@@ -17,17 +17,18 @@ IS_HCA: Final = (
     f'device.driver == "{DRIVER}" && "rdma" in device.attributes["{DRIVER}"] && '
     f'device.attributes["{DRIVER}"].rdma && !("ifName" in device.attributes["{DRIVER}"])'
 )
-"""CEL that is true for HCAs alone. HCAs have no interface with MOVE_IB_INTERFACES. The Ethernet device of accelerated
+"""CEL that is true for HCAs alone. HCAs lack an interface with MOVE_IB_INTERFACES. The Ethernet device of accelerated
 networking is an RDMA device too. dranet leaves it out while it belongs to the interface of the default route
-(getExcludedUplinkInterfaces), and publishes it with its interface where it does not, seen when its inventory was run
-over the simulated sysfs. An attribute that is absent is asked for first, because a CEL error keeps the pod Pending."""
+(getExcludedUplinkInterfaces), and otherwise publishes it with its interface, seen when its inventory was run over the
+simulated sysfs. The expression tests first that an attribute exists, because a CEL error keeps the pod Pending.
+"""
 MOVE_IB_INTERFACES: Final = "--move-ib-interfaces=false"
 """With it an HCA is published as such, and its character devices reach the pod; without it the IPoIB interface is moved
 into the pod's network namespace (examples/azure_aks_examples/README.md, prerequisites)."""
 CLOUD: Final = "--cloud-provider-hint=AZURE"
-"""With it the driver asks Azure for the placement group at once, and no other cloud's metadata service."""
+"""With it the driver requests the placement group from Azure at once, and no other cloud's metadata service."""
 HEALTH_PORT: Final = 9177
-"""Of the host's network, for /healthz."""
+"""Port of the host's network, for /healthz."""
 
 OLDEST_KUBERNETES: Final[Minor] = (1, 34)
 """From here on resource.k8s.io/v1 is there, without a feature gate."""

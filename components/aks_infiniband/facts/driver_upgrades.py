@@ -1,6 +1,6 @@
 """The labels of nodes by which NVIDIA's two operators say how far a driver's upgrade is.
 
-Both use one library (NVIDIA/k8s-operator-libs 11e747a, pkg/upgrade/consts.go and util.go). What it calls a driver is
+Both use one library (NVIDIA/k8s-operator-libs 11e747a, pkg/upgrade/consts.go and util.go). The library names a driver
 `ofed` in the Network Operator and `gpu` in the GPU Operator (26.3.3, cmd/gpu-operator/main.go).
 """
 
@@ -8,7 +8,7 @@ from typing import Final
 
 NIC: Final = "nvidia.com/ofed-driver-upgrade"
 GPU: Final = "nvidia.com/gpu-driver-upgrade"
-"""How the labels and annotations of a driver's upgrade begin."""
+"""Prefix of the labels and annotations of a driver's upgrade."""
 
 REQUIRED: Final = "upgrade-required"
 FAILED: Final = "upgrade-failed"

@@ -1,6 +1,6 @@
-"""What Azure calls the ways in which a machine for HPC is broken, for its guest health reports.
+"""Azure's names for the faults of a machine for HPC, for its guest health reports.
 
-Source: guest_health.yaml beside this module.
+Source: guest_health.yaml next to this module.
 """
 
 import re
@@ -11,7 +11,7 @@ from aks_infiniband.facts.tables import table
 
 _TABLE: Final[Any] = table(__package__, "guest_health.yaml")
 API_VERSION: Final[str] = str(_TABLE["api_version"])
-"""Of the address at which Azure takes a report."""
+"""Version of the address at which Azure takes a report."""
 PORT_DOWN: Final = "port-down"
 """The table's name for an adapter whose port is not Active on the machine."""
 _XID: Final = re.compile(r"NVRM: Xid \([^)]*\): (\d+)")

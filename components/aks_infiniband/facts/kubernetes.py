@@ -1,8 +1,8 @@
 """Minor versions of Kubernetes on AKS: until when each is supported, and what the OS SKU Ubuntu means in it.
 
 Sources: MicrosoftDocs/azure-aks-docs fb060ab (2026-08-21), supported-kubernetes-versions.md (the calendar; a month ends
-with its last day) and upgrade-os-version.md. What other OS SKUs are stands in `systems`; what the operators name in
-`releases`.
+with its last day) and upgrade-os-version.md. The contents of other OS SKUs are in `systems`; the names of the operators
+in `releases`.
 """
 
 from dataclasses import dataclass

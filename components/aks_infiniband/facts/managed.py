@@ -1,8 +1,9 @@
-"""What AKS may manage on a node itself, and this program too: where both do, two owners fight over one device.
+"""Parts of a node that both AKS and this program may manage: if both do, two owners fight over one device.
 
-Neither can be asked for in the version of the API that this program sends; somebody may have made a pool with them.
-Sources: MicrosoftDocs/azure-aks-docs fb060ab, aks-managed-gpu-nodes.md (2026-07-02); Microsoft Learn, Configure managed
-support for DRANET, read 2026-11-23, which calls the label network-dra: that it begins as AKS's other labels is assumed.
+The version of the API that this program sends cannot request either; a pool may have been made with them by other
+means. Sources: MicrosoftDocs/azure-aks-docs fb060ab, aks-managed-gpu-nodes.md (2026-07-02); Microsoft Learn, Configure
+managed support for DRANET, read 2026-11-23, which calls the label network-dra: that it begins as AKS's other labels is
+assumed.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,11 +21,11 @@ class Managed:
 
     name: str
     owns: str
-    """What it takes care of, and so does this program."""
+    """The part that it manages, as this program does."""
     labels: tuple[tuple[str, str | None], ...]
-    """Labels of its nodes, any of which tells; None stands for any value."""
+    """Labels of its nodes; any one identifies it; None stands for any value."""
     instead: str
-    """What to do."""
+    """The remedy."""
 
 
 DRANET: Final = Managed(
@@ -43,7 +44,7 @@ GPUS: Final = Managed(
 
 
 def managed_of(labels: Mapping[str, str]) -> Iterator[Managed]:
-    """What AKS manages on a node with these labels."""
+    """The parts that AKS manages on a node with these labels."""
     for managed in (DRANET, GPUS):
         if any(key in labels and value in (None, labels[key]) for key, value in managed.labels):
             yield managed

@@ -1,4 +1,4 @@
-"""What each mode means for the pods and the nodes of a pool: one table."""
+"""The consequences of each mode for the pods and the nodes of a pool: one table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,22 +19,22 @@ DEFAULT_MODE: Final[Mode] = "rdma-shared"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Access:
-    """How pods get the HCAs of a node."""
+    """The way in which pods get the HCAs of a node."""
 
     device_plugin: Literal["rdmaSharedDevicePlugin", "sriovDevicePlugin"] | None = None
     """The section of the NicClusterPolicy that installs the device plugin; None if none offers the HCAs."""
     resource: str | None = None
     """The extended resource that the device plugin offers."""
     each_hca: bool = False
-    """Whether a pod asks for every HCA by itself. A shared device plugin's number says how many pods may share."""
+    """True if a pod requests every HCA by itself. A shared device plugin's number says how many pods may share."""
     networks: bool = False
-    """Whether pods join IPoIB networks by Multus."""
+    """True if pods join IPoIB networks by Multus."""
     claims: bool = False
-    """Whether pods claim HCAs by ResourceClaims."""
+    """True if pods claim HCAs by ResourceClaims."""
     device_class: str = DEVICE_CLASS
     """The DeviceClass of those claims."""
     privileged: bool = False
-    """Whether pods are privileged and mount the device nodes, because nothing hands them out."""
+    """True if pods are privileged and mount the device nodes, because nothing hands them out."""
 
 
 _SHARED: Final = "rdmaSharedDevicePlugin"

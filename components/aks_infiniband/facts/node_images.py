@@ -1,12 +1,12 @@
-"""What a node image brings that this program can bring too: where both do, two owners fight over one device.
+"""Parts of a node image that this program can bring too: if both do, two owners fight over one device.
 
 AKS builds an image for GB200 and GB300 that has all of it: DOCA-OFED 3.1.0, which openibd loads; the GPU driver
 580.159.04 with nvidia-imex; the container toolkit 1.18.0; and as services the device plugin 0.17.3 and a DCGM exporter
 (Azure/AgentBaker 06836ee, 2026-08-21: vhdbuilder/packer/gb-mai-bom.json; install-dependencies.sh,
-configureGraceBlackwell; pkg/agent/datamodel/sig_config.go, whose version stands at 202602.19.0). Which pools get it is
-published nowhere. The one setup of GB300 on AKS that is published installs all of it with operators
+configureGraceBlackwell; pkg/agent/datamodel/sig_config.go, whose version stands at 202602.19.0). The list of pools that
+get it is not published. The one setup of GB300 on AKS that is published installs all of it with operators
 (Azure/ai-infrastructure-on-azure a01b073, 2026-04-22, infrastructure_references/aks), so its nodes had another: the
-image of Ubuntu 24.04 for arm64, which has no driver and the kernel linux-azure-nvidia beside linux-azure
+image of Ubuntu 24.04 for arm64, without a driver and with the kernels linux-azure-nvidia and linux-azure
 (Azure/AgentBaker 06836ee, post-install-dependencies.sh). So it is looked at, before a driver goes there.
 """
 
@@ -22,15 +22,15 @@ _WITH_DRIVERS: Final = "2404gen2arm64gb"
 
 
 def has_drivers(labels: Mapping[str, str]) -> bool | None:
-    """Whether the image of a node with these labels has NIC driver, GPU driver and device plugin; None where its
-    version is not known.
+    """True if the image of a node with these labels has NIC driver, GPU driver and device plugin; None if its version
+    is not known.
     """
     version = labels.get(VERSION_LABEL)
     return None if version is None else _WITH_DRIVERS in version.lower()
 
 
 def contradictions(pool: Pool, labels: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """What a node's image has, or lacks, against the pool's owners of its drivers; and what to do about it.
+    """Contradictions between a node's image and the pool's owners of its drivers; and the remedies.
 
     labels: the node's. Only pools of sizes for which there is such an image have any.
     """
@@ -48,5 +48,5 @@ def contradictions(pool: Pool, labels: Mapping[str, str]) -> Iterator[tuple[str,
         what = f"node image {image} of {of} runs a device plugin, and gpuDevicePlugin is operator: both offer each GPU"
         yield what, f"gpuDevicePlugin: image for {of}"
     if not has and pool.gpu_driver == "image":
-        what = f"node image {image} of {of} has no GPU driver, and gpuDriver is image: its GPUs have none"
+        what = f"node image {image} of {of} does not have a GPU driver, and gpuDriver is image: its GPUs have none"
         yield what, f"gpuDriver: operator for {of}"

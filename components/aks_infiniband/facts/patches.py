@@ -1,4 +1,4 @@
-"""Which patches of Kubernetes and which node images are behind: a cluster without upgrade channels tells nobody.
+"""Patches of Kubernetes and node images that are behind: a cluster without upgrade channels warns no user.
 
 Sources: Azure/AgentBaker 06836ee (2026-08-21), parts/common/components.json: the two newest patches of each minor
 version that node images bring; MicrosoftDocs/azure-aks-docs fb060ab (2026-08-21), long-term-support.md (LTS supports
@@ -46,7 +46,7 @@ BULLETINS: Final = (
 
 
 def image_behind(version: str, on: date) -> list[str]:
-    """What is wrong with a node image on a day; empty where nothing is, or it is no Linux image of AKS.
+    """Problems of a node image on a day; empty if there are none, or if it is not a Linux image of AKS.
 
     version: such as AKSUbuntu-2404gen2containerd-202610.27.0.
     """
@@ -64,7 +64,8 @@ def image_behind(version: str, on: date) -> list[str]:
 def newer_than(version: str, offered: Iterable[str] = ()) -> list[str]:
     """The newer patches of a version's minor one, the newest first.
 
-    version: such as 1.35.6. offered: what a region has, minor versions too; where it names no patch, those known count.
+    version: such as 1.35.6. offered: the versions of a region, minor versions too; if it names no patch, those known
+    count.
     """
     minor, patch = minor_of(version), _patch(version)
     known = {_patch(each) for each in offered if each.count(".") == 2 and minor_of(each) == minor}

@@ -35,8 +35,9 @@ LARGEST_PLACEMENT_GROUP: Final = 300
 """The most to which it is raised (the same, overviews of HBv3, HBv4 and HX; a pool of 140 ND H200 machines on AKS:
 edwardsp/azcluster 29c1960, 2026-06-22)."""
 NOT_RESERVED: Final = re.compile(r"Standard_(ND|HB|HC|HX)")
-"""Sizes for which Azure has no capacity reservations; nor has it any for scale sets of one placement group
-(MicrosoftDocs/azure-compute-docs, capacity-reservation-overview.md, 2026-02-17). HX follows from the second alone."""
+"""Sizes for which Azure does not offer capacity reservations; scale sets of one placement group cannot have any either
+(MicrosoftDocs/azure-compute-docs, capacity-reservation-overview.md, 2026-02-17). HX follows from the second alone.
+"""
 NETWORK: Final = "aks-infiniband"
 """Name of the IPoIB network on the first rail of most sizes, the one of the AKS InfiniBand guide."""
 DEFAULT_RAILS: Final = 1
@@ -60,12 +61,14 @@ def agent_pool_label(pool_name: str) -> dict[str, str]:
 
 
 def network_name(device: str) -> str:
-    """Name of the IPoIB network on a parent device. It depends on the device alone, whatever other pools there are."""
+    """Name of the IPoIB network on a parent device. The name depends on the device alone, whatever other pools there
+    are.
+    """
     return NETWORK if device == _FIRST_RAIL else f"{NETWORK}-{device.lower()}"
 
 
 class AnyPool(Section):
-    """What every pool has, with InfiniBand or without."""
+    """The properties of every pool, with InfiniBand or without."""
 
     name: Annotated[str, rules.pool_name]
     """1 to 12 lower-case letters and digits, a letter first. Unique in the cluster."""
@@ -80,23 +83,29 @@ class PoolProperties(AnyPool):
     """
 
     mode: Mode = follows(lambda pool: DEFAULT_MODE)
-    """How pods get InfiniBand. Default: in a stack file the network operator's mode, elsewhere rdma-shared."""
+    """The way in which pods get InfiniBand. Default: in a stack file the network operator's mode, elsewhere
+    rdma-shared.
+    """
     nic_driver: NicDriver = follows(lambda pool: pool.size.default_nic_driver)
-    """Whose mlx5 driver: doca-ofed or inbox. Default: in a stack file the network operator's, if it has one; else inbox
-    for GB200 and GB300, and doca-ofed for all other sizes."""
+    """The mlx5 driver: doca-ofed or inbox. Default: in a stack file the network operator's, if it has one; else inbox
+    for GB200 and GB300, and doca-ofed for all other sizes.
+    """
     gpu_driver: GpuDriver = follows(lambda pool: pool.size.default_gpu_driver)
-    """Who owns the GPUs' driver. operator: NVIDIA's, or AMD's, GPU Operator. aks: AKS, for NVIDIA's GPUs. image:
-    whoever made the node image, for AMD's and for GB200 and GB300. none: nobody we know of, and GPUs are not offered to
-    pods. Default: operator for NVIDIA's GPUs, none for AMD's and for sizes without GPUs. A change replaces the pool,
-    but for one between operator and image."""
+    """Owner of the GPUs' driver. operator: NVIDIA's, or AMD's, GPU Operator. aks: AKS, for NVIDIA's GPUs. image: the
+    maker of the node image, for AMD's and for GB200 and GB300. none: no known owner, and GPUs are not offered to pods.
+    Default: operator for NVIDIA's GPUs, none for AMD's and for sizes without GPUs. A change replaces the pool, except
+    one between operator and image.
+    """
     gpu_device_plugin: GpuDevicePlugin = follows(lambda pool: pool.size.device_plugin_of(pool.gpu_driver))
-    """Who runs the device plugin that offers NVIDIA's GPUs to pods. operator: the GPU Operator. image: a service of the
-    node image that has the driver too. Default: as gpuDriver says."""
+    """Owner of the device plugin that offers NVIDIA's GPUs to pods. operator: the GPU Operator. image: a service of the
+    node image that has the driver too. Default: as gpuDriver says.
+    """
     gpu_direct: GpuDirect = follows(lambda pool: "dmabuf" if pool.nic_driver == "inbox" else "nvidia-peermem")
-    """How HCAs reach the memory of GPUs (GPUDirect RDMA). dmabuf: through the kernel, so the GPU driver does not wait
-    for OFED. nvidia-peermem: through a module that the GPU driver builds against OFED. auto: nvidia-peermem for V100,
-    which has no DMA-BUF, and dmabuf for every other GPU; new clusters should choose it. Default: nvidia-peermem with
-    doca-ofed, dmabuf with inbox. A change restarts the GPU driver, node by node."""
+    """The way from HCAs to the memory of GPUs (GPUDirect RDMA). dmabuf: through the kernel, so the GPU driver does not
+    wait for OFED. nvidia-peermem: through a module that the GPU driver builds against OFED. auto: nvidia-peermem for
+    V100, which lacks DMA-BUF, and dmabuf for every other GPU; new clusters should choose it. Default: nvidia-peermem
+    with doca-ofed, dmabuf with inbox. A change restarts the GPU driver, node by node.
+    """
     ipoib_devices: tuple[Annotated[str, rules.interface_name], ...] = follows(lambda pool: pool.first_devices)
     """In mode ipoib: parent interfaces of the IPoIB networks, one for each rail. Default: the catalogue's first for the
     size."""
@@ -128,7 +137,7 @@ class Pool(PoolProperties):
     node_count: Nodes = Field(strict=True)
     """Number of nodes; of an autoscaled pool the smallest number."""
     ipoib_rails: Rails = Field(default=DEFAULT_RAILS, strict=True)
-    """In mode ipoib: how many of the size's interfaces have a network, where none is named."""
+    """In mode ipoib: the number of the size's interfaces with a network, if none is named."""
     ipoib_networks: tuple[Annotated[str, rules.namespace], ...] = follows(
         lambda pool: tuple(map(network_name, pool.ipoib_devices))
     )
@@ -142,7 +151,7 @@ class Pool(PoolProperties):
         return self
 
     def __eq__(self, other: object) -> bool:
-        """Whether all facts are the same, given or not."""
+        """True if all facts are the same, given or not."""
         return isinstance(other, Pool) and all(
             getattr(self, name) == getattr(other, name) for name in type(self).model_fields
         )
@@ -152,24 +161,24 @@ class Pool(PoolProperties):
 
     @property
     def first_devices(self) -> tuple[str, ...]:
-        """The interfaces that have an IPoIB network where none is named; none in other modes."""
+        """The interfaces that have an IPoIB network if none is named; none in other modes."""
         return self.size.ipoib_devices[: self.ipoib_rails] if self.access.networks else ()
 
     @property
     def access(self) -> Access:
-        """How pods get its HCAs: what the mode means."""
+        """The way in which pods get its HCAs: the meaning of the mode."""
         return ACCESS[self.mode]
 
     @property
     def dma_buf(self) -> bool:
-        """Whether HCAs reach GPUs' memory by DMA-BUF, so that nobody loads nvidia-peermem. Beside OFED it is no
+        """True if HCAs reach GPUs' memory by DMA-BUF, so that nvidia-peermem is not loaded. With OFED it is not the
         default: that would restart drivers that are in use.
         """
         return self.asks_for_dma_buf or self.nic_driver == "inbox"
 
     @property
     def asks_for_dma_buf(self) -> bool:
-        """Whether DMA-BUF is what gpu_direct says, and does not only follow from the NIC driver."""
+        """True if gpu_direct chooses DMA-BUF, which then does not only follow from the NIC driver."""
         asked = self.said("gpu_direct")
         if asked != "auto":
             return bool(asked == "dmabuf")
@@ -203,29 +212,31 @@ class Pool(PoolProperties):
 
     @property
     def ipoib_interfaces(self) -> list[str]:
-        """A pod's interfaces beside eth0, one for each IPoIB network, as Multus names them; none in other modes."""
+        """A pod's interfaces in addition to eth0, one for each IPoIB network, as Multus names them; none in other
+        modes.
+        """
         return [f"net{number}" for number, _ in enumerate(self.ipoib_networks, start=1)] if self.access.networks else []
 
     @property
     def rdma_resource(self) -> str | None:
-        """The extended resource under which a device plugin offers the HCAs; None where there is no device plugin."""
+        """The extended resource under which a device plugin offers the HCAs; None without a device plugin."""
         return self.access.resource
 
     @property
     def rdma_quantity(self) -> int:
-        """How much of rdma_resource a pod requests if it takes a whole machine."""
+        """The amount of rdma_resource that a pod requests if it takes a whole machine."""
         if self.rdma_resource is None:
             return 0
         return self.size.infiniband.hca_count if self.access.each_hca else 1
 
     @property
     def has_compute_domain(self) -> bool:
-        """Whether pods on several of its machines reach each other's GPUs by NVLink (`facts.compute_domains`)."""
+        """True if pods on several of its machines reach each other's GPUs by NVLink (`facts.compute_domains`)."""
         return self.size.nvlink_domain > 1 and self.gpu_driver != "none"
 
     @property
     def gpu_resource(self) -> str | None:
-        """The extended resource of the GPUs; None where no device plugin offers them."""
+        """The extended resource of the GPUs; None if no device plugin offers them."""
         if self.size.accelerator is None or self.gpu_driver == "none":
             return None
         return self.size.accelerator.resource_name
@@ -254,11 +265,11 @@ def taint_text(tolerated: Toleration) -> str:
 
 
 def too_many(pools: int, *, beside_the_systems: bool) -> str | None:
-    """Why a cluster does not take so many pools, after "pools "; None where it does."""
+    """The reason why a cluster does not take so many pools, after "pools "; None if it does."""
     most = MOST_POOLS - beside_the_systems
     if pools <= most:
         return None
-    beside = ", beside the system pool" if beside_the_systems else ""
+    beside = ", in addition to the system pool" if beside_the_systems else ""
     return f"must hold {most} pools at most{beside}: AKS takes {MOST_POOLS} in a cluster"
 
 
@@ -270,7 +281,7 @@ def repeated(names: Iterable[str]) -> dict[int, int]:
 
 
 def tolerates(given: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
-    """Whether a toleration covers a taint, which is written as the toleration of it.
+    """True if a toleration covers a taint, which is written as the toleration of it.
 
     As core/v1 has it: an empty key with Exists is every taint, an empty effect every effect.
     """

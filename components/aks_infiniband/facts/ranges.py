@@ -1,4 +1,4 @@
-"""What Azure takes for an address range, and the words in which a wrong one is refused: rules as those of `rules`."""
+"""The address ranges that Azure takes, and the words that refuse a wrong one: rules as those of `rules`."""
 
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Annotated, Final
@@ -68,7 +68,7 @@ def address(value: object) -> object:
 
 
 def public_range(value: IPv4Network) -> IPv4Network:
-    """A range from which somebody may reach a public API server."""
+    """A range from which clients may reach a public API server."""
     if value == _ONLY_THE_CLUSTER:
         return value
     if not value.is_global:

@@ -52,7 +52,7 @@ class Release:
     network_operator: OperatorRelease
     gpu_operator: OperatorRelease
     parts: Parts
-    """What the policies install."""
+    """The parts that the policies install."""
     refused_below: Minor
     """The first version of Kubernetes in which the charts can be installed."""
 

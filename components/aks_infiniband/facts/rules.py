@@ -1,6 +1,6 @@
-"""What Azure and Kubernetes take for one value, and the words in which a wrong one is refused.
+"""The values that Azure and Kubernetes take, and the words that refuse a wrong one.
 
-Each rule returns the value it was given, or raises ValueError with a text that goes on after "KEY is VALUE; ".
+Each rule returns the value it was given, or raises ValueError with a text that continues "KEY is VALUE; ".
 """
 
 import re
@@ -26,28 +26,33 @@ _GROUP: Final = rf"/subscriptions/{_GUID}/resource[Gg]roups/[^/\s]+/providers/[M
 _HOST: Final = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _PORT: Final = r"([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
 _REGISTRY: Final = rf"(?=[^/]*[.:]|localhost)(?=[^/]{{1,253}}(/|$)){_HOST}(\.{_HOST})*(:{_PORT})?"
-"""A first part without . and : is no host to a container runtime, but a path on Docker Hub (distribution/reference)."""
+"""A first part without . and : is not a host to a container runtime, but a path on Docker Hub
+(distribution/reference).
+"""
 _IMAGE_PATH: Final = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"
 _TAG: Final = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}"
 
 _KUBELET_LABELS: Final = ("kubelet.kubernetes.io", "node.kubernetes.io")
-"""Where Kubernetes' own domains are open to --node-labels (Kubernetes, "kubelet", --node-labels)."""
+"""Prefixes within Kubernetes' own domains that are open to --node-labels (Kubernetes, "kubelet", --node-labels)."""
 
 _LABELS_OF_AKS: Final = frozenset({"agentpool", "storageprofile", "storagetier", "accelerator"})
-"""Beside those in kubernetes.azure.com (Azure, "Use labels in an Azure Kubernetes Service (AKS) cluster", reserved
-system labels, read 2026-11-23)."""
+"""Labels in addition to those in kubernetes.azure.com (Azure, "Use labels in an Azure Kubernetes Service (AKS)
+cluster", reserved system labels, read 2026-11-23).
+"""
 _LABELS_OF_OPERATORS: Final = (
     *("nvidia.com/gpu.deploy.", "nvidia.com/gpu.present", "nvidia.com/gpu-driver-upgrade", "nvidia.com/ofed-driver"),
     *("network.nvidia.com/operator.", "amd.com/gpu.", "beta.amd.com/gpu.", "gpu.operator.amd.com/"),
 )
-"""How the labels begin that GPU Operator 26.3.3 and Network Operator 26.4.1 set, seen with the real ones, 2026-11, and
-AMD's GPU Operator v1.5.1 (internal/utils.go)."""
+"""Prefixes of the labels that GPU Operator 26.3.3 and Network Operator 26.4.1 set, seen with the real ones, 2026-11,
+and AMD's GPU Operator v1.5.1 (internal/utils.go).
+"""
 _TAINTS_OF_KUBERNETES: Final = (
     *("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "ToBeDeletedByClusterAutoscaler"),
     "DeletionCandidateOfClusterAutoscaler",
 )
-"""How the keys of taints begin that controllers of Kubernetes set and remove (Kubernetes, "Well-Known Labels,
-Annotations and Taints"), and its autoscaler (kubernetes/autoscaler, utils/taints)."""
+"""Prefixes of the keys of taints that controllers of Kubernetes set and remove (Kubernetes, "Well-Known Labels,
+Annotations and Taints"), and its autoscaler (kubernetes/autoscaler, utils/taints).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,19 +178,19 @@ def label(key: str) -> str:
         raise ValueError("must not be in kubernetes.azure.com: AKS keeps that prefix for its own labels")
     if _within(domain, "kubernetes.io", "k8s.io") and not _within(domain, *_KUBELET_LABELS):
         raise ValueError(
-            f"must not be in kubernetes.io or k8s.io, but for {' and '.join(_KUBELET_LABELS)}: a kubelet that is to "
+            f"must not be in kubernetes.io or k8s.io, except {' and '.join(_KUBELET_LABELS)}: a kubelet that is to "
             "give itself such a label does not start"
         )
     return key
 
 
 def is_of_kubernetes(taint: str) -> bool:
-    """Whether a controller of Kubernetes sets and removes a taint. taint: as text, or its key alone."""
+    """True if a controller of Kubernetes sets and removes a taint. taint: as text, or its key alone."""
     return taint.startswith(_TAINTS_OF_KUBERNETES)
 
 
 def own_taint(value: str) -> str:
-    """A taint of people's own: none that a controller takes away again."""
+    """A taint that a user owns: none that a controller takes away again."""
     if is_of_kubernetes(value):
         raise ValueError("is a taint that Kubernetes sets and removes itself: choose another key")
     return value
@@ -206,10 +211,10 @@ def kubernetes_version(value: str) -> str:
 def system_size(value: str) -> str:
     """A size for the system pool: any but those with InfiniBand."""
     if value in SIZES:
-        raise ValueError("is an InfiniBand size: give it a pool of its own under aks-infiniband:pools")
+        raise ValueError("is an InfiniBand size: give it a separate pool under aks-infiniband:pools")
     if too_small_for_the_system(value):
         raise ValueError(
-            f"must have {SYSTEM_CORES} vCPUs or more and not be of the B series: AKS asks it of system pools"
+            f"must have {SYSTEM_CORES} vCPUs or more and not be of the B series: AKS requires it of system pools"
         )
     if not is_size(value):
         raise ValueError(NO_SIZE)
@@ -225,4 +230,4 @@ Zone = Annotated[str, zone]
 Labels = dict[Annotated[str, label_key], Annotated[str, label_value]]
 """Labels by which nodes are picked."""
 Text = Annotated[str, Field(min_length=1), text]
-"""Of a path, or a name that others gave."""
+"""A path, or a name that others gave."""

@@ -22,14 +22,14 @@ SystemName = Literal["Ubuntu 22.04", "Ubuntu 24.04", "Azure Linux 3"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OnKubernetes:
-    """What an OS SKU is in a range of versions of Kubernetes. Without a bound, the range is open."""
+    """The system of an OS SKU in a range of versions of Kubernetes. Without a bound, the range is open."""
 
     system: SystemName
     since: Minor = (0, 0)
     until: Minor | None = None
 
     def has(self, version: Minor) -> bool:
-        """Whether the range has a version."""
+        """True if the range has a version."""
         return self.since <= version and (self.until is None or version <= self.until)
 
 
@@ -44,7 +44,7 @@ OS_SKUS: Final[Mapping[OsSku, tuple[OnKubernetes, ...]]] = {
     "AzureLinux": (OnKubernetes(system="Azure Linux 3", since=(1, 32), until=(1, 36)),),
     "AzureLinux3": (OnKubernetes(system="Azure Linux 3", since=(1, 28), until=(1, 36)),),
 }
-"""By OS SKU, the oldest versions first. Of versions after 1.37 nothing is known."""
+"""By OS SKU, the oldest versions first. Nothing is known of versions after 1.37."""
 AZURE_LINUX_GPUS: Final = frozenset({"V100", "A100"})
 """GPU models of InfiniBand sizes that AKS has under Azure Linux: of ND sizes V100 and A100 alone."""
 

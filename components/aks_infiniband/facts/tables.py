@@ -1,4 +1,4 @@
-"""Tables of facts, in YAML beside the modules that read them."""
+"""Tables of facts, in YAML next to the modules that read them."""
 
 from importlib import resources
 from typing import Any
@@ -7,6 +7,6 @@ import yaml
 
 
 def table(package: str, name: str) -> Any:
-    """What a YAML file of a package of ours holds."""
+    """The content of a YAML file of a package of ours."""
     text = (resources.files(package) / name).read_text(encoding="utf-8")
     return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506  safe, and fast

@@ -1,4 +1,4 @@
-"""What is read from outside, files that people write by hand above all: one defensive way, one kind of error.
+"""Reading of outside data, above all of files that people write by hand: one defensive way, one kind of error.
 
 Never a traceback, and never more of a file's content in an error than the value that is wrong. `form` holds documents
 against the form that they must have.

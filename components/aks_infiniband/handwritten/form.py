@@ -25,11 +25,11 @@ _SHAPES: Final = {
     "bool_type": "true or false, without quotes",
     "ip_v4_address": "an IPv4 address",
 }
-"""What people call the types, by pydantic's name of the mistake."""
+"""People's names for the types, by pydantic's name of the mistake."""
 
 
 class Form(BaseModel):
-    """What a document of another program must have. Further keys are its own matter."""
+    """The required form of another program's document. Further keys are its own matter."""
 
     model_config = ConfigDict(extra="ignore", strict=True, allow_inf_nan=False)
 
@@ -74,7 +74,7 @@ def did_you_mean(given: str, known: list[str]) -> str:
 
 
 def allowed(detail: ErrorDetails) -> str:
-    """What may be in the place of a value that is wrong."""
+    """The values that are allowed in the place of a wrong one."""
     kind, given = detail["type"], detail["input"]
     if kind == "string_type" and isinstance(given, int | float):
         return "must be a string: put it in quotes"

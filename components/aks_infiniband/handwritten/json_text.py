@@ -8,9 +8,9 @@ from aks_infiniband.handwritten.words import HandwrittenError, shortened
 
 DEEPEST: Final = 64
 TOO_DEEP: Final = f"is nested more than {DEEPEST} deep"
-"""Of what a person writes."""
+"""The words for a text that a person wrote."""
 _DEEPEST_OF_MACHINES: Final = 200
-"""Of what a program has written: the engine's state holds objects of Kubernetes with their schemas."""
+"""The limit for a program's text: the engine's state holds objects of Kubernetes with their schemas."""
 
 
 def opened(text: str) -> Any:
@@ -37,7 +37,7 @@ def json_document(text: str | bytes) -> Any:
     try:
         found = _loaded(text.decode("utf-8") if isinstance(text, bytes) else text)
     except UnicodeDecodeError as error:
-        raise HandwrittenError(f"is no text in UTF-8: byte {error.start + 1} is none of a text") from None
+        raise HandwrittenError(f"is not text in UTF-8: byte {error.start + 1} is not part of a text") from None
     except json.JSONDecodeError as error:
         what = error.msg[:1].lower() + error.msg[1:]
         raise HandwrittenError(f"is not JSON: {what} in line {error.lineno}, column {error.colno}") from None

@@ -1,7 +1,7 @@
 """A mapping that people write by hand, in a stack file or as an argument of a component: one class describes both.
 
-A stack file is read strictly first. Where that finds mistakes, it is read again with holes: a value that is missing or
-not well-formed cannot be read, and whatever asks for it raises Unreadable. So the rules never guess, and one mistake
+A stack file is read strictly first. If that finds mistakes, it is read again with holes: a value that is missing or not
+well-formed cannot be read, and every rule that reads it raises Unreadable. So the rules never guess, and one mistake
 hides no other.
 """
 
@@ -23,13 +23,13 @@ from pydantic.alias_generators import to_camel
 WITH_HOLES: Final = {"with_holes": True}
 """Context of a second reading: see Section."""
 HOLE: Final = object()
-"""What stands for a value that is not well-formed, until the section is made."""
+"""The mark of a value that is not well-formed, until the section is made."""
 _LEFT_OUT: Final = object()
-"""What stands for a value that follows from others, until the section is made."""
+"""The mark of a value that follows from others, until the section is made."""
 
 
 class Unreadable(Exception):  # noqa: N818  it ends a rule, and is never shown
-    """A rule asked for a value that is missing or not well-formed. That mistake is reported already."""
+    """A rule read a value that is missing or not well-formed. That mistake is reported already."""
 
 
 class Follows:
@@ -50,13 +50,13 @@ def follows(read: Callable[[Any], Any]) -> Any:
 
 
 class _NotGiven:
-    """What a field is in a section that holds no value of it. A value that is held hides this attribute."""
+    """The attribute of a field in a section that holds no value of it. A value that is held hides this attribute."""
 
     def __init__(self, name: str, default: object) -> None:
         self._name, self._default = name, default
 
     def __get__(self, section: Any, owner: type) -> Any:
-        if section is None:  # pydantic asks the class for the default
+        if section is None:  # pydantic reads the default from the class
             raise AttributeError(self._name)
         if self._name in section.model_fields_set or not isinstance(self._default, Follows):
             raise Unreadable(self._name)
@@ -84,8 +84,8 @@ class Section(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _keys_with_holes(cls, given: Any, info: ValidationInfo) -> Any:
-        """The section without unknown keys, and with holes for missing ones. If it is no mapping, it has nothing but
-        holes.
+        """The section without unknown keys, and with holes for missing ones. If it is not a mapping, each value is a
+        hole.
         """
         if info.context is not WITH_HOLES:
             return given
@@ -115,7 +115,7 @@ class Section(BaseModel):
             setattr(cls, name, _NotGiven(name, field.default_factory))
 
     def model_post_init(self, context: Any) -> None:
-        """Hold nothing but values."""
+        """Hold only values."""
         for name, value in list(self.__dict__.items()):
             if value is HOLE or value is _LEFT_OUT:
                 del self.__dict__[name]
@@ -128,11 +128,11 @@ class Section(BaseModel):
         return cls.model_validate({to_camel(name): value for name, value in values.items()}, context=WITH_HOLES)
 
     def changed(self, **values: Any) -> Self:
-        """The same with other values. What followed from the old ones follows from these."""
+        """The same with other values. Values that followed from the old ones follow from these."""
         return type(self)(**{**{name: getattr(self, name) for name in self.model_fields_set}, **values})
 
     def said(self, name: str) -> Any:
-        """The value of a field; None where it follows from others. Raises Unreadable where it is not well-formed."""
+        """The value of a field; None if it follows from others. Raises Unreadable if it is not well-formed."""
         return getattr(self, name) if name in self.model_fields_set or name in self.__dict__ else None
 
     def given(self, *names: str) -> Iterator[tuple[str, Any]]:
@@ -143,7 +143,7 @@ class Section(BaseModel):
                 yield key, value
 
     def whole(self) -> dict[str, Any]:
-        """Everything in it, by key. Raises Unreadable where anything is not well-formed."""
+        """Everything in it, by key. Raises Unreadable if anything is not well-formed."""
         for name in type(self).model_fields:
             value = self.said(name)
             if isinstance(value, Section):

@@ -9,15 +9,15 @@ _LONGEST: Final = 200
 
 
 class HandwrittenError(ValueError):
-    """Something that cannot be read, or has another form. The text goes on after the name of what was read.
+    """Something that cannot be read, or has another form. The text continues the name of what was read.
 
-    It tells nothing of a file's content, except the value that has the wrong form.
+    The text contains nothing of a file's content, except the value that has the wrong form.
     """
 
     def __init__(self, reason: str, path: tuple[str | int, ...] = ()) -> None:
         super().__init__(reason)
         self.path = path
-        """Where the value lies; empty where that is not known, or where it is the whole."""
+        """The place of the value; empty if that is not known, or if the value is the whole."""
 
     def at_its_place(self) -> str:
         """The text with the value's place before it, such as `pools[0].count is nan; it must be …`."""

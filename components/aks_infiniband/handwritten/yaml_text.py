@@ -17,7 +17,7 @@ from aks_infiniband.handwritten.json_text import DEEPEST, TOO_DEEP
 from aks_infiniband.handwritten.words import HandwrittenError, shortened
 
 MOST_BYTES: Final = 1_000_000
-"""Of one file; a ConfigMap holds 1,048,576 (Kubernetes, validation of core/v1: MaxSecretSize)."""
+"""Size of one file; a ConfigMap holds 1,048,576 (Kubernetes, validation of core/v1: MaxSecretSize)."""
 _MOST_VALUES: Final = 20_000
 """Once anchors are filled in; a stack of 100 pools has some 4,000."""
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -34,14 +34,16 @@ _SCALARS: Final = {
     "timestamp": (r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ][0-9:. +Zz-]+)?", list("0123456789")),
     "merge": (r"<<", ["<"]),
 }
-"""What a scalar without quotes is: pattern and first characters. The first that matches counts; all else is text."""
+"""The type of a scalar without quotes: pattern and first characters. The first that matches counts; all else is
+text.
+"""
 
 
 def content(path: str | Path) -> bytes:
-    """What is in a file; ~ is the home folder. Raises HandwrittenError."""
+    """The content of a file; ~ is the home folder. Raises HandwrittenError."""
     try:
         file = Path(path).expanduser()
-        if regular := S_ISREG(file.stat().st_mode):  # what is none may have no end
+        if regular := S_ISREG(file.stat().st_mode):  # other kinds of file may be endless
             with file.open("rb") as opened:
                 found = opened.read(MOST_BYTES + 1)
     except OSError as error:
@@ -49,7 +51,7 @@ def content(path: str | Path) -> bytes:
     except (RuntimeError, ValueError) as error:
         raise HandwrittenError("cannot be read: no file can have this name, or no such home folder") from error
     if not regular:
-        raise HandwrittenError("cannot be read: it is no file")
+        raise HandwrittenError("cannot be read: it is not a file")
     if len(found) > MOST_BYTES:
         raise HandwrittenError(f"cannot be used: it has more than {MOST_BYTES:,} bytes")
     return found
@@ -70,7 +72,7 @@ def parse(text: str | bytes) -> Any:
         where = f" in line {mark.line + 1}" if mark else ""
         raise HandwrittenError(f"is not YAML: {error.problem}{where}") from None
     except yaml.YAMLError:
-        raise HandwrittenError("is not YAML: it is no text in UTF-8") from None
+        raise HandwrittenError("is not YAML: it is not text in UTF-8") from None
 
 
 @dataclass
@@ -118,7 +120,7 @@ def _see(mapping: _Open, event: yaml.NodeEvent, where: str) -> None:
     if not is_key or mapping.keys is None:
         return
     if not isinstance(event, yaml.ScalarEvent):
-        raise HandwrittenError(f"has a key that is no text, {where}")
+        raise HandwrittenError(f"has a key that is not text, {where}")
     if event.value in mapping.keys:
         raise HandwrittenError(f"has the key {shortened(event.value)} twice in one mapping, {where}")
     mapping.keys.add(event.value)
@@ -140,7 +142,7 @@ class _Rules(_Loader):  # type: ignore[misc]  # which it is, the machine decides
         return {key.value: self.construct_object(value, deep=deep) for key, value in node.value}
 
     def number(self, node: yaml.ScalarNode) -> float:
-        """As the engine hands it on in JSON: a whole number where it is one."""
+        """A number as the engine hands it on in JSON: whole if it can be."""
         text = node.value.replace("_", "").lower()
         digits = text.lstrip("+-")
         try:

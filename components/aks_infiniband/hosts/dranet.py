@@ -43,7 +43,7 @@ def dranet_spec(pools: Sequence[Pool], registry: Registry = SOURCES) -> dict[str
         "args": ["/dranet", "--v=4", "--hostname-override=$(NODE_NAME)", MOVE_IB_INTERFACES, CLOUD],
         "env": [{"name": "NODE_NAME", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "spec.nodeName"}}}],
         "resources": {"requests": {"cpu": "100m", "memory": "50Mi"}},
-        # It looks through the machine's network devices, and enters the network namespaces of pods.
+        # The driver looks through the machine's network devices, and enters the network namespaces of pods.
         "securityContext": {"privileged": True},
         "startupProbe": {**probe, "failureThreshold": 12, "periodSeconds": 5},
         "readinessProbe": probe,
@@ -70,7 +70,7 @@ def dranet_spec(pools: Sequence[Pool], registry: Registry = SOURCES) -> dict[str
 
 
 def rules() -> list[dict[str, Any]]:
-    """What its account may do, the rules of dranet's install.yaml."""
+    """The permissions of its account, the rules of dranet's install.yaml."""
     api = "resource.k8s.io"
     return [
         {"apiGroups": [""], "resources": ["nodes"], "verbs": ["get"]},
@@ -99,14 +99,14 @@ def policies(namespace: str) -> dict[str, dict[str, Any]]:
     claims in the same way (resourceclaims/driver; Kubernetes, "Hardening Guide - Dynamic Resource Allocation", read
     2026-11-28).
     """
-    # A slice's driver and node never change, so the old one is asked only where there is no new one.
+    # A slice's driver and node never change, so the old one is read only without a new one.
     published = "(request.operation == 'DELETE' ? oldObject : object)"
     mine = f"(d, d.driver == '{DRIVER}' && d.pool == variables.node)"
     others = f"filter(d, !(d.driver == '{DRIVER}' && d.pool == variables.node))"
     devices = ".?status.?devices.orValue([])."
     slices = {
         f"publishes devices as {DRIVER} alone": f"{published}.spec.driver == '{DRIVER}'",
-        "publishes devices of its own pod's node alone": (
+        "publishes only devices of the node that its pod is on": (
             f"variables.node != '' && {published}.spec.?nodeName.orValue('') == variables.node"
         ),
     }
@@ -115,7 +115,7 @@ def policies(namespace: str) -> dict[str, dict[str, Any]]:
         "may not change a claim's allocation": " && ".join(
             f"object.?status.?{key} == oldObject.?status.?{key}" for key in ("allocation", "reservedFor")
         ),
-        "reports devices of its own pod's node alone": (
+        "reports only devices of the node that its pod is on": (
             f"object{devices}{others} == oldObject{devices}{others} && "
             f"oldObject.?status.?allocation.?devices.?results.orValue([]).exists{mine}"
         ),
@@ -146,14 +146,14 @@ def device_class_spec() -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class DranetArgs(NodeDaemonArgs):
-    """What a Dranet takes: pools in mode dra."""
+    """The arguments of a Dranet: pools in mode dra."""
 
 
 class Dranet(pulumi.ComponentResource):
     """dranet on the nodes of some pools, and the DeviceClass of their HCAs. Ready when it runs on all nodes.
 
-    Once in a cluster: the DeviceClass and the account's role have fixed names. A node must run no RDMA device plugin
-    beside it, because both would hand out the same HCA.
+    Once in a cluster: the DeviceClass and the account's role have fixed names. A node must not run an RDMA device
+    plugin with it, because both would hand out the same HCA.
     """
 
     def __init__(self, name: str, *, args: DranetArgs, opts: pulumi.ResourceOptions | None = None) -> None:

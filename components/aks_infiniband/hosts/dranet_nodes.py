@@ -12,7 +12,9 @@ _OLDEST = ".".join(map(str, OLDEST_KUBERNETES))
 
 
 def unsuitable(pools: Sequence[Pool], nodes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """What keeps claims off nodes of pools whose pods have some, and what to do. nodes: those of the whole cluster."""
+    """The reasons that keep claims off nodes of pools whose pods have some, and what to do. nodes: those of the whole
+    cluster.
+    """
     for pool in pools:
         for node in labelled(nodes, pool.node_selector):
             if pool.access.claims:
@@ -23,7 +25,7 @@ def unsuitable(pools: Sequence[Pool], nodes: Sequence[Mapping[str, Any]]) -> Ite
 
 
 def _too_old(node: Mapping[str, Any], what_for: str, otherwise: str) -> Iterator[tuple[str, str]]:
-    """Claims need resource.k8s.io/v1, whoever serves them."""
+    """Claims need resource.k8s.io/v1, whatever driver serves them."""
     info = node["status"].get("nodeInfo") or {}
     version = info.get("kubeletVersion", "").removeprefix("v")
     if version and minor_of(version) < OLDEST_KUBERNETES:

@@ -1,4 +1,4 @@
-"""Images pulled on machines while their drivers are installed, so that nobody waits for them later."""
+"""Images pulled on machines while their drivers are installed, so that no job waits for them later."""
 
 import hashlib
 from collections.abc import Sequence
@@ -18,19 +18,20 @@ from aks_infiniband.resources.registry import SOURCES, Registry
 class ImagePull:
     """A DaemonSet whose pods start a program in each image once, which makes a node pull it, and then idle.
 
-    Nothing waits for it, and it has no rights on a machine. An image that cannot be pulled delays those after it.
+    Nothing waits for it, and it does not have rights on a machine. An image that cannot be pulled delays those after
+    it.
     """
 
     pools: Sequence[Pool]
     """The pools on whose nodes the images are to be, on those that join later too."""
     images: Sequence[str]
-    """What is pulled, one after the other. Each has `true` on its path, as every image with a shell does."""
+    """The images to pull, one after the other. Each has `true` on its path, as every image with a shell does."""
     registry: Registry = SOURCES
-    """Where the images come from."""
+    """The source of the images."""
 
     @property
     def name(self) -> str:
-        """Name of the DaemonSet. It changes with the images."""
+        """Name of the DaemonSet. The name changes with the images."""
         return f"image-pull-{hashlib.sha256(' '.join(self.images).encode()).hexdigest()[:8]}"
 
     def spec(self) -> dict[str, Any]:
@@ -43,7 +44,7 @@ class ImagePull:
                 "image": self.registry.image(image),
                 "command": ["true"],
                 "workingDir": "/",  # an image's own may be closed to other users
-                # NVIDIA's images ask for all GPUs, and get them where NVIDIA's runtime is the default one (NVIDIA/aicr
+                # NVIDIA's images request all GPUs, and get them if NVIDIA's runtime is the default one (NVIDIA/aicr
                 # issue 1839). With void it does as runc does (README of NVIDIA's nvidia-container-runtime).
                 "env": [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}],
             }

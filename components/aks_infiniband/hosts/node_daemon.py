@@ -16,7 +16,7 @@ from aks_infiniband.resources.options import WaitArgs, timeout_annotation
 from aks_infiniband.resources.registry import SOURCES, Registry
 
 _HOST_PROC: Final = "/host/proc"
-"""Where the container finds the machine's namespaces; hostPID would be the whole pod's, for good."""
+"""The container's path to the machine's namespaces; hostPID would be the whole pod's, for good."""
 UNPRIVILEGED: Final = {
     "runAsNonRoot": True,
     "runAsUser": 65534,
@@ -39,7 +39,7 @@ def daemon_set_spec(
     max_unavailable: int | str = 1,
     selected_by: Sequence[str] = ("app.kubernetes.io/name",),
 ) -> dict[str, Any]:
-    """The spec of a DaemonSet whose pods run on every node of some pools, and ask nothing of the API server.
+    """The spec of a DaemonSet whose pods run on every node of some pools, and never call the API server.
 
     labels: those of the pods. pod: their spec, without what all of ours have. selected_by: the labels that select them.
     """
@@ -78,14 +78,14 @@ def script(name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class NodeDaemonArgs(WaitArgs):
-    """What every such DaemonSet takes. It is ready when its pods are, on the nodes that are there."""
+    """The arguments of every such DaemonSet. The DaemonSet is ready when its pods are, on the nodes that are there."""
 
     pools: Sequence[Pool]
     """The pools on whose nodes it runs."""
     namespace: pulumi.Input[Annotated[str, rules.namespace]]
     """An existing namespace that admits privileged pods."""
     registry: Registry = SOURCES
-    """Where the image comes from. Default: from where its makers publish it."""
+    """The source of the image. Default: the place at which its makers publish it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,7 +101,7 @@ class HostProgram:
     argument: str
     """The script's $1."""
     once: bool
-    """Whether the script ends. Then an init container runs it, and the container that stays has no privileges."""
+    """True if the script ends. Then an init container runs it, and the container that stays runs without privileges."""
 
     @property
     def labels(self) -> dict[str, str]:
@@ -116,8 +116,8 @@ class HostProgram:
             "command": ["sh", "-c", self.script, self.name],
             "args": [self.argument],
             "resources": SMALL,
-            # It loads kernel modules and speaks to systemd through the machine's namespaces, which only a privileged
-            # container may enter.
+            # The script loads kernel modules and speaks to systemd through the machine's namespaces, which only a
+            # privileged container may enter.
             "securityContext": {"privileged": True},
             "volumeMounts": [{"name": "proc", "mountPath": _HOST_PROC, "readOnly": True}],
         }

@@ -14,13 +14,15 @@ NAME: Final = "node-preparation"
 _MODULES: Final = ("ib_umad", "rdma_ucm")
 """Without their character devices the RDMA device plugin offers 0 devices (k8s-rdma-shared-dev-plugin issue 192)."""
 _INBOX_MODULES: Final = ("ib_ipoib",)
-"""With OFED, openibd loads it. Without it the HCAs of an AKS node have no network interface (kubernetes-sigs/dranet
-pull request 77), and so neither a link type for the device plugins' selectors nor a parent for IPoIB."""
+"""With OFED, openibd loads it. Without it the HCAs of an AKS node lack a network interface (kubernetes-sigs/dranet pull
+request 77), and so both a link type for the device plugins' selectors and a parent for IPoIB.
+"""
 
 _LIFT_MEMLOCK: Final = script("lift_memlock.sh")
-"""A pod's limit is that of containerd's; IPC_LOCK lifts it for root alone (nvidia-container-toolkit issue 2037). A unit
-is restarted only while it runs with the old limit, so once: a kubelet that restarts takes the RDMA devices from its
-pods (k8s-rdma-shared-dev-plugin issue 118)."""
+"""A pod has the limit of containerd; IPC_LOCK lifts it for root alone (nvidia-container-toolkit issue 2037). A unit is
+restarted only while it runs with the old limit, so once: a kubelet that restarts takes the RDMA devices from its pods
+(k8s-rdma-shared-dev-plugin issue 118).
+"""
 
 _ONCE: Final = script("prepare_once.sh")
 """The script ends when the node is prepared. That happens once: an OFED driver that reloads later loads its own
@@ -51,26 +53,26 @@ def node_preparation(pools: Sequence[Pool], *, memlock: bool) -> HostProgram:
 
 
 def to_prepare(pools: Sequence[Pool], *, asked_for: bool) -> list[Pool]:
-    """The pools whose nodes are prepared: all if the stack file asks for it, otherwise those with the kernel's own
+    """The pools whose nodes are prepared: all if the stack file enables it, otherwise those with the kernel's own
     driver.
 
-    Those pools do not work without it. On the others OFED loads the modules itself.
+    Such pools do not work without it. On the others OFED loads the modules itself.
     """
     return [pool for pool in pools if asked_for or pool.nic_driver == "inbox"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class NodePreparationArgs(NodeDaemonArgs):
-    """What a NodePreparation takes."""
+    """The arguments of a NodePreparation."""
 
     memlock: bool = True
-    """Whether containerd and kubelet, and with them all pods, get an unlimited memlock limit; both restart once."""
+    """True: containerd and kubelet, and with them all pods, get an unlimited memlock limit; both restart once."""
 
 
 class NodePreparation(pulumi.ComponentResource):
     """Machines with ib_umad and rdma_ucm loaded, and memory that pods may lock; ready when all nodes are.
 
-    Everything that puts workloads or device plugins on the nodes should depend on it: where memlock is lifted, kubelet
+    Everything that puts workloads or device plugins on the nodes should depend on it: if memlock is lifted, kubelet
     restarts. A node that joins later is prepared within seconds of its joining.
     """
 

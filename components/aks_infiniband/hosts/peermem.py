@@ -14,16 +14,16 @@ _LOAD: Final = script("load_peermem.sh").rstrip()
 loaded in the middle of a reload makes the reload fail (Mellanox/doca-driver-build pull request 481)."""
 
 _AGAIN_AND_AGAIN: Final = script("keep_peermem.sh")
-"""It tries every 30 s: the module needs the GPU driver and OFED, and OFED unloads it whenever OFED reloads.
+"""The script tries every 30 s: the module needs the GPU driver and OFED, and OFED unloads it whenever OFED reloads.
 
-A module that does not load is no failure of the node: on AKS's node images it may be a stub that always refuses, beside
-a driver whose GPUs do DMA-BUF (NVIDIA/aicr, docs/integrator/aks-gpu-setup.md). A loaded module proves nothing either:
-the validation measures GPUDirect RDMA.
+A module that does not load does not fail the node: on AKS's node images it may be a stub that always refuses, with a
+driver whose GPUs do DMA-BUF (NVIDIA/aicr, docs/integrator/aks-gpu-setup.md). A loaded module proves nothing either: the
+validation measures GPUDirect RDMA.
 """
 
 
 def peermem_pools(pools: Sequence[Pool]) -> list[Pool]:
-    """The pools that need it: those with AKS's GPU driver beside OFED whose HCAs do not reach GPUs by DMA-BUF."""
+    """The pools that need it: those with AKS's GPU driver and OFED whose HCAs do not reach GPUs by DMA-BUF."""
     return [pool for pool in pools if pool.gpu_driver == "aks" and not pool.dma_buf]
 
 
@@ -36,7 +36,7 @@ def peermem(pools: Sequence[Pool]) -> HostProgram:
 
 @dataclass(frozen=True, kw_only=True)
 class PeermemLoaderArgs(NodeDaemonArgs):
-    """What a PeermemLoader takes: pools whose GPU driver AKS owns."""
+    """The arguments of a PeermemLoader: pools whose GPU driver AKS owns."""
 
 
 class PeermemLoader(pulumi.ComponentResource):

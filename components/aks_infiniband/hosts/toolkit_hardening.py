@@ -15,16 +15,18 @@ _HARDEN: Final = script("harden_toolkit.sh").rstrip()
 without privileges that sets NVIDIA_VISIBLE_DEVICES=all, as NVIDIA's images do, gets every GPU (NVIDIA/aicr issue 1839,
 2026-07-21). The toolkit reads its file whenever a container starts, so nothing is restarted.
 
-`accept-nvidia-visible-devices-as-volume-mounts` stays off: with it a mount of /dev/null asks for GPUs as the variable
+`accept-nvidia-visible-devices-as-volume-mounts` stays off: with it a mount of /dev/null requests GPUs as the variable
 does (nvidia-container-toolkit v1.20.0, internal/config/image/cuda_image.go). NVIDIA/aicr switches it on for a device
 plugin that hands GPUs out as volumes; the GPU Operator's does so through CDI.
 """
 _ONCE: Final = script("prepare_once.sh")
-"""The file stays until the machine gets another disk, whose pods start anew."""
+"""The file stays until the machine gets another disk, and then its pods start again."""
 
 
 def unhardened(pools: Sequence[Pool]) -> list[Pool]:
-    """The pools whose toolkit is that of AKS's node image. Elsewhere the GPU Operator's own is told."""
+    """The pools whose toolkit is that of AKS's node image. In other pools the GPU Operator's own toolkit is
+    configured.
+    """
     return [pool for pool in pools if pool.gpu_driver == "aks"]
 
 
@@ -35,11 +37,11 @@ def toolkit_hardening(pools: Sequence[Pool]) -> HostProgram:
 
 @dataclass(frozen=True, kw_only=True)
 class ToolkitHardeningArgs(NodeDaemonArgs):
-    """What a ToolkitHardening takes: pools whose GPU driver AKS owns."""
+    """The arguments of a ToolkitHardening: pools whose GPU driver AKS owns."""
 
 
 class ToolkitHardening(pulumi.ComponentResource):
-    """Keeps GPUs from containers that asked for none. Ready when all nodes are so.
+    """Keeps GPUs from containers that did not request any. Ready when all nodes are so.
 
     On a node that joins later it is so within seconds of its joining; a pod that is there before it is not stopped.
     """

@@ -40,16 +40,16 @@ _RBAC: Final = "rbac.authorization.k8s.io"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LightCheckArgs:
-    """What a LightCheck takes."""
+    """The inputs of a LightCheck."""
 
     pools: Sequence[Pool]
-    """The pools that are checked; none in mode driver-only, where no resource tells which node is idle."""
+    """The pools that are checked; none in mode driver-only, in which no resource shows which node is idle."""
     schedule: Annotated[str, schedule]
     """When, in cron's five fields, by the control plane's clock: UTC on AKS."""
     thresholds: Mapping[str, GivenThreshold] = field(default_factory=dict)
     """Bounds that replace the catalogue's, by figure; rdma-write-bandwidth is measured."""
     error_counters: Unread = "warn"
-    """What happens to a node whose ports' error counters cannot be read: enforce fails it, warn reports it, off does
+    """The treatment of a node whose ports' error counters cannot be read: enforce fails it, warn reports it, off does
     not look.
     """
     namespace: Annotated[str, namespace] = SYSTEM_NAMESPACE
@@ -57,7 +57,7 @@ class LightCheckArgs:
     ValidationAccess there, which makes the templates of claims.
     """
     registry: Registry = SOURCES
-    """Where images come from. Default: from where their makers publish them."""
+    """The source of images. Default: the places at which their makers publish them."""
 
     def __post_init__(self) -> None:
         """Raises ValueError for no schedule, and for no namespace of this program's."""
@@ -71,8 +71,8 @@ class LightCheck(pulumi.ComponentResource):
 
     A watch has it run between the scheduled times if a node joined, restarted or shows a fault. If the admission of a
     pool says so, the watch keeps pods off a node until it is measured. The check's findings are in a ConfigMap for each
-    pool, in the nodes' condition InfiniBandHealthy and their Events, and in the metrics of an exporter. It cordons
-    nothing. A workload takes a node from it at once.
+    pool, in the nodes' condition InfiniBandHealthy and their Events, and in the metrics of an exporter. The check
+    cordons nothing. A workload takes a node from it at once.
     """
 
     def __init__(self, name: str, *, args: LightCheckArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -147,7 +147,7 @@ class LightCheck(pulumi.ComponentResource):
     def _rights(self) -> list[pulumi.Resource]:
         """The account with its roles, what holds it to its use, and the priority of its pods."""
         name, options = self._name, child_options(self, self._opts)
-        # What is not in our namespace carries its name: two stacks may share a cluster.
+        # Objects outside our namespace carry its name: two stacks may share a cluster.
         elsewhere: Any = {"name": f"{self._args.namespace}-{NAME}", "labels": labels(NAME, "check")}
         account = k8s.core.v1.ServiceAccount(
             name, metadata=self._own("check"), automount_service_account_token=False, opts=options

@@ -45,14 +45,15 @@ NAME: Final = "light-check"
 """Name of the account, of the ConfigMap with the program, of the exporter, and of the objects that are in no namespace,
 which have the namespace's before it."""
 PORT: Final = 9478
-"""Where the exporter serves /metrics."""
+"""The port on which the exporter serves /metrics."""
 PRIORITY: Final = -1000
-"""Of the check's pods: a workload, which has 0, takes a node from them at once. Below -10 the cluster autoscaler makes
-no node for a pod that is Pending (kubernetes/autoscaler, FAQ, expendable-pods-priority-cutoff)."""
+"""Priority of the check's pods: a workload, which has 0, takes a node from them at once. Below -10 the cluster
+autoscaler makes no node for a pod that is Pending (kubernetes/autoscaler, FAQ, expendable-pods-priority-cutoff).
+"""
 _EXPECTATIONS: Final = "expectations.json"
 _ANNOTATION: Final = f"aks-infiniband/{_EXPECTATIONS}"
 _COME_SECONDS: Final = 60
-"""How long the first pods wait for those of other idle nodes."""
+"""Time for the first pods to wait for those of other idle nodes."""
 _MEASURE_SECONDS: Final = 240
 _RUN_SECONDS: Final = 840
 """Seconds of a whole run, with pulling the image and installing the tools that it lacks."""
@@ -130,7 +131,7 @@ def cron_job_spec(
 
 
 def _expected(pool: Pool, given: Mapping[str, GivenThreshold], error_counters: Unread) -> dict[str, Any]:
-    """What the validation expects, without the parts that this check does not look at."""
+    """The validation's expectations, without the parts that this check does not look at."""
     return {
         **expectations(pool, given=given, tries=_TRIES, error_counters=error_counters),
         "interfaces": [],
@@ -253,14 +254,14 @@ def policies(namespace: str) -> dict[str, dict[str, Any]]:
         "may not change a node's status": "(object.status.map(k, k) + oldObject.status.map(k, k))"
         ".all(k, k == 'conditions' || object.status[?k] == oldObject.status[?k])",
         "may not change a node's other conditions": f"object{_OTHERS} == oldObject{_OTHERS}",
-        "may change a condition of its own pod's node alone": "object.metadata.name == variables.node",
+        "may change only a condition of the node that its pod is on": "object.metadata.name == variables.node",
     }
     about, source = "object.involvedObject", "object.?source"
     report = {
         "may report Events about its own pod's node alone": f"{about}.?kind.orValue('') == 'Node' && "
         f"{about}.?name.orValue('') == variables.node && {source}.?host.orValue('') == variables.node",
         f"names {EVENT_SOURCE} as the source of its Events": f"{source}.?component.orValue('') == '{EVENT_SOURCE}'",
-        f"has no reasons but {' and '.join(EVENT_REASONS)}": f"object.?reason.orValue('') in {list(EVENT_REASONS)}",
+        f"has only the reasons {' and '.join(EVENT_REASONS)}": f"object.?reason.orValue('') in {list(EVENT_REASONS)}",
     }
     account, who = of_account(namespace, NAME), "the scheduled check"
     return {"": limit(who, account, nodes, change), "-events": limit(who, account, events, report)}

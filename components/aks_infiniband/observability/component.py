@@ -18,7 +18,8 @@ from aks_infiniband.resources.registry import SOURCES, Registry
 
 @dataclass(frozen=True, kw_only=True)
 class ObservabilityArgs(WaitArgs):
-    """What an Observability takes. It waits for the exporter's pods on the nodes that are there, and nothing else.
+    """The inputs of an Observability. The component waits for the exporter's pods on the nodes that are there, and
+    nothing else.
 
     All is put into the namespace aks-infiniband-system, which must be there and admit host paths.
     """
@@ -26,17 +27,17 @@ class ObservabilityArgs(WaitArgs):
     pools: Sequence[Pool]
     """The pools whose HCAs are watched."""
     prometheus: documents.Prometheus
-    """Whose Prometheus reads the monitors; the cluster must have its definitions already."""
+    """The Prometheus that reads the monitors; the cluster must have its definitions already."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Labels by which that Prometheus selects monitors and rules."""
     gpus: bool = False
-    """Whether the GPU Operator, and with it DCGM exporter, is in the cluster."""
+    """True if the GPU Operator, and with it DCGM exporter, is in the cluster."""
     registry: Registry = SOURCES
-    """Where the exporter's image comes from. Default: from where its makers publish it."""
+    """The source of the exporter's image. Default: the place at which its makers publish it."""
 
 
 class Observability(pulumi.ComponentResource):
-    """InfiniBand and GPUs in somebody else's Prometheus and Grafana.
+    """InfiniBand and GPUs in a Prometheus and a Grafana that others keep.
 
     Azure Managed Prometheus takes no rules from a cluster, so there the alerts are left out.
     """

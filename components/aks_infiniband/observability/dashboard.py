@@ -10,8 +10,9 @@ _PROMETHEUS: Final = {"type": "prometheus", "uid": "${datasource}"}
 _WIDTH: Final = 24
 """Columns of Grafana's grid."""
 _LEGEND: Final = {"displayMode": "table", "placement": "right", "showLegend": True, "calcs": ["lastNotNull"]}
-"""Below a graph, the names of two nodes' HCAs hid half of it and were cut off; beside it, the few long names of what is
-wrong did (seen in Grafana 9.3.2, which gives a legend 35% of a panel's height or 60% of its width)."""
+"""Below a graph, the names of two nodes' HCAs hid half of it and were cut off; next to it, the few long names of what
+is wrong did (seen in Grafana 9.3.2, which gives a legend 35% of a panel's height or 60% of its width).
+"""
 _CHOICES: Final = {
     "pool": "label_values(aks_infiniband_expected_hcas, pool)",
     "node": 'label_values(aks_infiniband_expected_hcas{pool=~"$pool"}, node)',

@@ -1,4 +1,6 @@
-"""Whether a cluster has what somebody else's Prometheus brings, before anything is made in the cluster."""
+"""A check that a cluster has the definitions that an existing Prometheus brings, before anything is made in the
+cluster.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -28,14 +30,14 @@ class DefinitionsError(pulumi.RunError):
 
 
 def look(kubeconfig: str, prometheus: Prometheus) -> tuple[list[str], list[str]]:
-    """The kinds of which a cluster has no definition, and why it could not be asked."""
+    """The kinds without a definition in a cluster, and the reason why it could not be read."""
     from aks_infiniband.diagnosis.collect import absent_kinds  # noqa: PLC0415  a client takes long to load
 
     return absent_kinds(kubeconfig, GROUPS[prometheus], KINDS[prometheus], limit_seconds=_LIMIT_SECONDS)
 
 
 async def required(kubeconfig: str, prometheus: Prometheus) -> str:
-    """The kubeconfig of a cluster that has them, or cannot be asked. Raises DefinitionsError for one that has not.
+    """The kubeconfig of a cluster that has them, or cannot be read. Raises DefinitionsError for one that has not.
 
     Otherwise the Kubernetes provider would look for them for a minute, after the machines were made.
     """
@@ -45,10 +47,10 @@ async def required(kubeconfig: str, prometheus: Prometheus) -> str:
         return kubeconfig
     raise DefinitionsError(
         f"the cluster has {lacking(prometheus, absent)}, which aks-infiniband:observability needs: "
-        f"{BRING[prometheus]}; or leave the setting out until they are there. Then pulumi up, which goes on from here"
+        f"{BRING[prometheus]}; or leave the setting out until they are there. Then pulumi up, which continues from here"
     )
 
 
 def lacking(prometheus: Prometheus, kinds: Iterable[str]) -> str:
-    """What a cluster without these kinds has, in words."""
+    """The words for the kinds that a cluster lacks."""
     return f"no {' and no '.join(kinds)} of {GROUPS[prometheus]}"

@@ -1,4 +1,4 @@
-"""What the component declares, as plain documents: exporter, monitors and rules."""
+"""The component's declarations, as plain documents: exporter, monitors and rules."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
@@ -11,7 +11,7 @@ from aks_infiniband.resources import metadata
 from aks_infiniband.resources.registry import Registry
 
 Prometheus = Literal["kube-prometheus", "azure"]
-"""Whose Prometheus reads the monitors: the Prometheus Operator's, or Azure Managed Prometheus."""
+"""The Prometheus that reads the monitors: the Prometheus Operator's, or Azure Managed Prometheus."""
 GROUPS: Final[Mapping[Prometheus, str]] = {
     "kube-prometheus": "monitoring.coreos.com/v1",
     "azure": "azmonitoring.coreos.com/v1",
@@ -37,7 +37,9 @@ aks_infiniband_expected_rate_bytes_per_second {rate:g}
 
 
 def expected(pools: Sequence[Pool]) -> dict[str, str]:
-    """By file, what the machines of each pool ought to show: metrics that the exporter hands on beside its own."""
+    """By file, the expected values of each pool's machines: metrics that the exporter hands on in addition to
+    its own.
+    """
     return {
         f"{pool.name}.prom": _EXPECTED.format(
             hcas=pool.size.infiniband.hca_count, rate=pool.size.infiniband.rate_gbps * 1e9 / 8
@@ -54,8 +56,8 @@ def exporter_labels(pool: Pool) -> dict[str, str]:
 def exporter_spec(pool: Pool, registry: Registry) -> dict[str, Any]:
     """The spec of the DaemonSet that reads the counters of a pool's HCAs, without privileges, from the machine's sysfs.
 
-    It is node_exporter with the one collector that counts. The DOCA telemetry service, which the NicClusterPolicy
-    starts on amd64, counts too, but no public source says what it calls its metrics.
+    The exporter is node_exporter with the one collector that counts. The DOCA telemetry service, which the
+    NicClusterPolicy starts on amd64, counts too, but no public source says what it calls its metrics.
     """
     mounts = {"sys": "/host/sys", "expected": "/expected"}
     container = {
@@ -106,7 +108,7 @@ def monitors(*, gpus: bool) -> dict[str, dict[str, Any]]:
 
 
 def _monitor(part: str, namespace: str, labels: Mapping[str, str], *relabelings: dict[str, Any]) -> dict[str, Any]:
-    """No replacement has a $, because Azure's collector takes it for a variable of its own.
+    """No replacement has a $, because Azure's collector takes it for one of its variables.
 
     Each action is written out, though it is the default: another manager would conflict with what the server fills in.
     """

@@ -1,5 +1,5 @@
-"""NVIDIA's two operators: their Helm releases, the policies that tell them what to do, and the IPoIB networks.
+"""NVIDIA's two operators: their Helm releases, the policies that configure them, and the IPoIB networks.
 
-Custom resources are built here as plain documents and wired by components. What prepares a host without an operator
-lives in `hosts`.
+Custom resources are built here as plain documents and wired by components. Preparation of a host without an operator is
+in `hosts`.
 """

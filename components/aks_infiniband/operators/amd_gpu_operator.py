@@ -1,7 +1,7 @@
-"""AMD's GPU Operator: it offers AMD's GPUs to pods, and builds and loads their driver where it owns it.
+"""AMD's GPU Operator: it offers AMD's GPUs to pods, and builds and loads their driver if it owns it.
 
-It stands beside NVIDIA's GPU Operator, and neither puts anything on the other's nodes: each selects nodes by a label
-that Node Feature Discovery gives by the GPUs' vendor.
+NVIDIA's GPU Operator may run in the same cluster, and neither puts anything on the other's nodes: each selects nodes by
+a label that Node Feature Discovery gives by the GPUs' vendor.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,31 +33,31 @@ _BUILDER: Final = "gcr.io/kaniko-project/executor:v1.23.2"
 
 
 def is_amd_pool(pool: Pool) -> bool:
-    """Whether AMD's GPU Operator manages the pool's GPUs."""
+    """True if AMD's GPU Operator manages the pool's GPUs."""
     gpus = pool.size.accelerator
     return gpus is not None and gpus.software == "rocm" and pool.gpu_driver != "none"
 
 
 def builds_driver(pools: Sequence[Pool]) -> bool:
-    """Whether the operator builds and loads the driver of any of the pools, for which it needs KMM and cert-manager."""
+    """True if the operator builds and loads the driver of any of the pools, for which it needs KMM and cert-manager."""
     return any(is_amd_pool(pool) and pool.gpu_driver == "operator" for pool in pools)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AmdOptions:
-    """What the operator does alike for all pools of AMD's GPUs."""
+    """Options of the operator that are alike for all pools of AMD's GPUs."""
 
     operator: OperatorOptions = DEFAULTS
     """The driver's version, its upgrade and the registry, as for NVIDIA's."""
     driver_image: Annotated[str, rules.image_repository] | None = None
     """Repository, without a tag, to which the driver's images are pushed and from which nodes pull them."""
     remediation: bool = False
-    """Whether the chart brings its remediation: Argo's workflow controller and its definitions."""
+    """True if the chart brings its remediation: Argo's workflow controller and its definitions."""
     device_config: Mapping[str, Any] = field(default_factory=dict)
     """Further fields of a DeviceConfig's spec. One that contradicts what follows from the pool is refused."""
 
     def __post_init__(self) -> None:
-        """Raises ValueError for what is no repository of images."""
+        """Raises ValueError for text that is not a repository of images."""
         keep_rules(self)
 
 
@@ -73,7 +73,7 @@ def amd_gpu_operator_values(
 ) -> dict[str, Any]:
     """The chart's Helm values: the values that follow from the pools, and the given ones.
 
-    pools: all of the cluster's; the operator's pods stay off them.
+    pools: all pools of the cluster; the operator's pods stay off them.
 
     Raises charts.ValuesError for a given value that contradicts what follows from the pools.
     """
@@ -88,7 +88,7 @@ def amd_gpu_operator_values(
         "remediation": {"enabled": options.remediation, "installCRDs": options.remediation},
         # A DeviceConfig for each pool takes its place: two may not select one node.
         "crds": {"defaultCR": {"install": False, "upgrade": False}},
-        # Pods ask for GPUs by resource; the class would promise a DRA driver that does not run.
+        # Pods request GPUs by resource; the class would promise a DRA driver that does not run.
         "draDriver": {"deviceClass": {"create": False}},
         "controllerManager": {"affinity": affinity, **_image(options, "manager", _MANAGER)},
     }
@@ -116,7 +116,7 @@ def _kmm(options: AmdOptions, affinity: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _image(options: AmdOptions, part: str, repository: str) -> dict[str, Any]:
-    """Where a part's image comes from; nothing where images stay at their sources."""
+    """The source of a part's image; nothing if images stay at their sources."""
     registry = options.operator.registry
     return {part: {"image": {"repository": registry.image(repository)}}} if registry.images else {}
 
@@ -138,8 +138,8 @@ def amd_gpu_operator_images(pools: Sequence[Pool], options: AmdOptions) -> Itera
 
 @dataclass(frozen=True, kw_only=True)
 class AmdGpuOperatorArgs(OperatorArgs):
-    """What an AmdGpuOperator takes. Its chart needs Node Feature Discovery's definitions: give NetworkOperator as
-    depends_on, and cert-manager where the operator builds a driver.
+    """The arguments of an AmdGpuOperator. Its chart needs Node Feature Discovery's definitions: give NetworkOperator as
+    depends_on, and cert-manager if the operator builds a driver.
     """
 
     chart: charts.ChartSource = field(default_factory=lambda: charts.chart_source(amd.AMD_GPU_OPERATOR_CHART))

@@ -42,15 +42,15 @@ def cert_manager_values(
 
 
 def cert_manager_images(registry: Registry) -> list[str]:
-    """Those of the pinned chart. Without a tag an image has the chart's appVersion, and public lists of images name the
-    same for the chart v1.21.2 (cert-manager, values.yaml, read 2026-11-28).
+    """The images of the pinned chart. Without a tag an image has the chart's appVersion, and public lists of images
+    name the same for the chart v1.21.2 (cert-manager, values.yaml, read 2026-11-28).
     """
     return [registry.image(f"{_IMAGES}-{image}:{CERT_MANAGER_CHART.version}") for image in _PARTS.values()]
 
 
 @dataclass(frozen=True, kw_only=True)
 class CertManagerArgs(OperatorArgs):
-    """What a CertManager takes."""
+    """The arguments of a CertManager."""
 
     chart: charts.ChartSource = field(default_factory=lambda: charts.chart_source(CERT_MANAGER_CHART))
     """The chart; that of its makers by default."""

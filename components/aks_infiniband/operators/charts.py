@@ -1,4 +1,4 @@
-"""Helm charts: where they and their images come from, and their values, which must not contradict what is derived."""
+"""Helm charts: the sources of charts and images, and their values, which must not contradict what is derived."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ DEFINITIONS: Final[Mapping[str, Mapping[str, Any]]] = {
     "network-operator": {"upgradeCRDs": True},
     "gpu-operator": {"operator": {"upgradeCRD": True}},
     "gpu-operator-charts": {"upgradeCRD": True},
-    "dra-driver-nvidia-gpu": {},  # it has no such hook
+    "dra-driver-nvidia-gpu": {},  # this chart does not have such a hook
 }
 """By chart, the values by which its own hook applies its custom resource definitions before an upgrade, as the charts
 have them by default (network-operator 26.4.1 and 26.7.0-rc.2, gpu-operator v26.3.3 and v26.7.0, AMD's
@@ -45,7 +45,7 @@ class ChartSource:
     repository: str | None
     """URL of the chart repository; None for an address or a path."""
     version: str | None
-    """None for a path, because the chart there has a version of its own."""
+    """None for a path, because the chart there has its own version."""
 
 
 def chart_source(
@@ -56,9 +56,9 @@ def chart_source(
     version: str | None = None,
     location: str | None = None,
 ) -> ChartSource:
-    """The default chart, with the given fields in place of its own.
+    """The default chart, with the given fields in place of those it has.
 
-    A path or archive has a version of its own, so the default's version is not used for it.
+    A path or archive has its own version, so the default's version is not used for it.
 
     location: chart repository (https://) or registry (oci://) that has the chart under its own name, instead of its
         vendor's.
@@ -90,7 +90,7 @@ def there(chart: ChartSource) -> ChartSource:
 def given_values(file: str | None, values: Mapping[str, Any], *, named: bool = True) -> dict[str, Any]:
     """The values that people wrote: those of the file, and over them those of the stack.
 
-    named: whether they named the file. The default file, which nobody named, need not be there.
+    named: whether they named the file. The default file, which the stack did not name, need not be there.
 
     Raises ValuesError for a file that is not there or is not a mapping.
     """
@@ -110,7 +110,7 @@ def _unusable(file: str, reason: str) -> ValuesError:
 
 
 def merge(given: Mapping[str, Any], derived: Mapping[str, Any], *, chart: str) -> dict[str, Any]:
-    """The derived values, and what people gave beside them.
+    """The derived values, with the values that people gave.
 
     chart: name of the chart, in which DEFINITIONS are looked up; the error says it too.
 
@@ -180,7 +180,7 @@ def images_of(release: Release, chart: str) -> dict[str, Any]:
 
 
 def network_operator_images(registry: Registry) -> dict[str, Any]:
-    """The Network Operator chart's values for a registry; none where images stay at their sources."""
+    """The Network Operator chart's values for a registry; none if images stay at their sources."""
     values = _from(registry, IMAGES["network-operator"])
     if registry.pull_secret is None:
         return values
@@ -189,7 +189,7 @@ def network_operator_images(registry: Registry) -> dict[str, Any]:
 
 
 def gpu_operator_images(registry: Registry) -> dict[str, Any]:
-    """The GPU Operator chart's values for a registry; none where images stay at their sources."""
+    """The GPU Operator chart's values for a registry; none if images stay at their sources."""
     parts = IMAGES["gpu-operator"]
     values = _from(registry, parts)
     if registry.pull_secret is None:
@@ -199,7 +199,7 @@ def gpu_operator_images(registry: Registry) -> dict[str, Any]:
 
 
 def _from(registry: Registry, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values with the registry's repositories in place of the chart's own."""
+    """The values with the registry's repositories in place of those in the chart."""
     if registry.images is None:
         return {}
     here = {"repository": registry.image(values["repository"])} if "repository" in values else {}

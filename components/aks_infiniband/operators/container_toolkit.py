@@ -1,4 +1,4 @@
-"""What the GPU Operator's container toolkit is told: how it finds containerd, and whom it gives GPUs."""
+"""Settings of the GPU Operator's container toolkit: how it finds containerd, and which containers get GPUs."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -22,8 +22,8 @@ def toolkit_values(*, by_variable: bool) -> dict[str, Any]:
 
 
 def check_strategy(given: Mapping[str, Any]) -> None:
-    """That the device plugin hands GPUs out through CDI, as it does by default (gpu-operator v26.7.0,
-    controllers/object_controls.go): the variable would be read by nobody, and volumes neither.
+    """Check that the device plugin hands GPUs out through CDI, as it does by default (gpu-operator v26.7.0,
+    controllers/object_controls.go): otherwise no program would read the variable, or the volumes.
 
     given: Helm values that people gave. Raises charts.ValuesError.
     """

@@ -1,4 +1,6 @@
-"""What AMD's GPU Operator puts on the nodes of one pool: whose driver, and what offers its GPUs to pods."""
+"""The parts that AMD's GPU Operator puts on the nodes of one pool: the driver's owner, and the plugin that offers its
+GPUs to pods.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -72,7 +74,7 @@ def _strange(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def device_config_images(pool: Pool, options: AmdOptions = NO_OPTIONS) -> list[str]:
-    """The images that the nodes of a pool pull for its DeviceConfig, but for the driver's."""
+    """The images that the nodes of a pool pull for its DeviceConfig, except the driver's."""
     spec = device_config_spec(pool, options)
     plugin, exporter, common = spec["devicePlugin"], spec["metricsExporter"], spec["commonConfig"]
     wanted = [
@@ -84,7 +86,7 @@ def device_config_images(pool: Pool, options: AmdOptions = NO_OPTIONS) -> list[s
 
 
 def _driver(pool: Pool, options: AmdOptions) -> dict[str, Any]:
-    """Ubuntu's kernel may have an amdgpu of its own, beside which another does not load: its blacklist keeps it out
+    """Ubuntu's kernel may have its own amdgpu, and another does not load with it: its blacklist keeps it out
     (docs/knownlimitations.md, 3; on AKS: Azure/AKS pull request 5970). A driver that changes needs a reboot (11).
     """
     if pool.gpu_driver != "operator":
@@ -115,12 +117,12 @@ def _driver(pool: Pool, options: AmdOptions) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceConfigArgs(WaitArgs):
-    """What a DeviceConfig takes."""
+    """The arguments of a DeviceConfig."""
 
     pool: Pool
     """The pool that it is for."""
     options: AmdOptions = NO_OPTIONS
-    """What is alike for all pools."""
+    """Options that are alike for all pools."""
 
     def __post_init__(self) -> None:
         """Raises ValueError for a pool without GPUs of AMD."""
@@ -132,10 +134,10 @@ class DeviceConfigArgs(WaitArgs):
 
 
 class DeviceConfig(pulumi.ComponentResource):
-    """What AMD's GPU Operator puts on the nodes of one pool. Named after the pool.
+    """The parts that AMD's GPU Operator puts on the nodes of one pool. Named after the pool.
 
-    It is ready once the operator has found a node of the pool and made its DaemonSets; whether their pods run, and a
-    driver is loaded, it does not say. So nodes must be there, and their GPUs have to be waited for.
+    A DeviceConfig is ready once the operator has found a node of the pool and made its DaemonSets; it does not say
+    whether their pods run and a driver is loaded. So nodes must be there, and their GPUs have to be waited for.
 
     Give AmdGpuOperator as depends_on.
     """

@@ -30,11 +30,11 @@ def dra_driver_values(
     system_node_selector: Mapping[str, str] = SYSTEM_POOL,
     registry: Registry = SOURCES,
 ) -> dict[str, Any]:
-    """The chart's Helm values: the values that follow from the pools, and the given ones.
+    """The chart's Helm values: those from the pools, and the given ones.
 
-    pools: all of the cluster's; the driver serves those whose machines share an NVLink domain.
-    given: further values.
-    system_node_selector: labels of the nodes that carry the controller; empty means any node that is of no pool.
+    pools: all pools of the cluster; the driver serves pools with a shared NVLink domain. given: further
+    values. system_node_selector: labels of the nodes that carry the controller; empty means any node that is in no
+    pool.
 
     Raises charts.ValuesError for a given value that contradicts what follows from the pools.
     """
@@ -58,18 +58,18 @@ def dra_driver_values(
 
 @dataclass(frozen=True, kw_only=True)
 class DraDriverArgs(OperatorArgs):
-    """What a DraDriver takes. The timeout is that of the release, and after it that of the nodes' plugins."""
+    """The arguments of a DraDriver. The timeout is that of the release, and after it that of the nodes' plugins."""
 
     chart: charts.ChartSource = field(default_factory=lambda: charts.chart_source(DRA_DRIVER_CHART))
     """The chart; NVIDIA's by default."""
     machines: Sequence[pulumi.Input[pulumi.Resource]] = ()
-    """What says that the pools' machines are there: the plugins of those are waited for."""
+    """Resources after which the pools' machines are there: the plugins of those are waited for."""
 
 
 class DraDriver(pulumi.ComponentResource):
     """The driver's controller, and its plugin on every node of the pools with an NVLink domain, all ready.
 
-    A plugin waits for the node's GPU driver, and does not start where GPUs are not registered with the NVLink fabric.
+    A plugin waits for the node's GPU driver, and does not start if GPUs are not registered with the NVLink fabric.
     """
 
     release: kubernetes.helm.v3.Release
@@ -80,7 +80,7 @@ class DraDriver(pulumi.ComponentResource):
         super().__init__("aks-infiniband:index:DraDriver", name, None, opts)
         self.release = install_operator(name, NAMESPACE, args, values=values, parent=self, opts=opts)
         # The chart owns the DaemonSet, and lets Helm call it ready without a single pod (maxUnavailable is 100%). The
-        # patch adds nothing but the wait for it.
+        # patch adds only the wait for it.
         served = [pool for pool in args.pools if pool.has_compute_domain]
         waiting = diagnosis.Waiting(component=self, opts=opts, args=args, pools=served)
         after = pulumi.ResourceOptions(depends_on=[self.release, *args.machines])

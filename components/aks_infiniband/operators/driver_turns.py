@@ -1,8 +1,8 @@
 """Two operators upgrade two drivers of the same nodes, and neither knows of the other: one upgrade after the other.
 
-Each cordons a node, replaces its driver and uncordons it. Where both are at one node, one notes that it was cordoned
-before, by the other, and the other uncordons it while the first is unfinished: pods could land there (seen with Network
-Operator v26.4.1 and GPU Operator v26.3.3, 2026-11-23).
+Each cordons a node, replaces its driver and uncordons it. If both are at one node, one notes that the other cordoned it
+before, and the other uncordons it while the first is unfinished: pods could land there (seen with Network Operator
+v26.4.1 and GPU Operator v26.3.3, 2026-11-23).
 """
 
 import asyncio
@@ -56,7 +56,7 @@ def _labels(node: Node) -> Mapping[str, str]:
 
 
 def in_words(waiting: Mapping[str, str]) -> str:
-    """Where upgrades are."""
+    """The progress of upgrades."""
     named = [f"{name} ({state})" for name, state in list(waiting.items())[:_MOST_NAMES]]
     more = f" and {len(waiting) - _MOST_NAMES} more" if len(waiting) > _MOST_NAMES else ""
     return f"{len(waiting)} {'node' if len(waiting) == 1 else 'nodes'} to go: {', '.join(named)}{more}"
@@ -77,8 +77,8 @@ class DriverTurns:
         timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> None:
         """name: unique in the program. stable_seconds: how long after a change of ours no upgrade must have begun.
-        timeout_seconds: how long no node's state may change. It begins again with each change, so the number of nodes
-        does not matter.
+        timeout_seconds: how long no node's state may change. The wait begins again with each change, so the number of
+        nodes does not matter.
         """
         self._name = name
         self._poll, self._stable, self._timeout = poll_seconds, stable_seconds, timeout_seconds
@@ -89,7 +89,9 @@ class DriverTurns:
 
     @cached_property
     def nic_policy(self) -> pulumi.ResourceHookBinding:
-        """For the NIC policies, which share it: a change waits for the GPU driver's upgrade, and tells of its own."""
+        """For the NIC policies, which share it: a change waits for the GPU driver's upgrade, and reports its
+        progress.
+        """
 
         async def wait(_: pulumi.ResourceHookArgs) -> None:
             await self._wait("before the NIC driver changes", {}, (GPU,))
@@ -139,7 +141,7 @@ class DriverTurns:
             now = time.monotonic()
             failures = failures + 1 if unread else 0
             if failures == _FAILED_LOOKS:
-                pulumi.log.warn(f"{when}: whether a driver is being upgraded could not be read ({unread}); going on")
+                pulumi.log.warn(f"{when}: whether a driver is being upgraded could not be read ({unread}); continuing")
                 return
             waiting = seen if unread else under_way(nodes, drivers)
             if waiting != seen:
@@ -157,7 +159,7 @@ class DriverTurns:
             await asyncio.sleep(self._poll)
 
     async def _tell(self) -> None:
-        """Say where the NIC driver's upgrade is, whenever a node's state has changed."""
+        """Report the progress of the NIC driver's upgrade whenever a node's state has changed."""
         seen: dict[str, str] = {}
         while self._known:
             nodes, unread = await self._nodes({})

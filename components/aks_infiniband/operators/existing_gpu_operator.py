@@ -1,4 +1,6 @@
-"""A GPU Operator that somebody else keeps: nothing of it is made or changed; its ClusterPolicy is read and judged."""
+"""A GPU Operator that others keep: the program makes and changes nothing of it; its ClusterPolicy is read and
+judged.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,20 +21,22 @@ from aks_infiniband.operators.network_operator import PRESENT
 from aks_infiniband.resources.options import WaitArgs
 
 MISSING: Final = (
-    "the cluster has no ClusterPolicy, so no GPU Operator runs there: have it installed, or leave out "
+    "the cluster does not have a ClusterPolicy, so a GPU Operator does not run there: have it installed, or leave out "
     "aks-infiniband:gpuOperator.existing, and this program installs one"
 )
 
 
 def followed(policies: Sequence[Policy]) -> Policy | None:
-    """The policy that the operator follows; of several it calls all but one ignored. None where there is none."""
+    """The policy that the operator follows; of several it keeps one and calls the others ignored. None if there is
+    none.
+    """
     heeded = [policy for policy in policies if (policy.get("status") or {}).get("state") != "ignored"]
     return min(heeded, key=lambda policy: str(policy["metadata"].get("creationTimestamp")), default=None)
 
 
 def unsuitable(policy: Policy, pools: Sequence[Pool], nodes: Sequence[Mapping[str, Any]] = ()) -> Iterator[str]:
-    """What keeps the pools' pods from their GPUs, or their GPUs from the HCAs; the defaults are those of the operator
-    v26.3.3, api/nvidia/v1/clusterpolicy_types.go.
+    """The reasons why the pools' pods do not reach their GPUs, or their GPUs the HCAs; the defaults are those of the
+    operator v26.3.3, api/nvidia/v1/clusterpolicy_types.go.
 
     nodes: the cluster's.
     """
@@ -63,7 +67,7 @@ def unsuitable(policy: Policy, pools: Sequence[Pool], nodes: Sequence[Mapping[st
 
 
 def remarks(policy: Policy, pools: Sequence[Pool] = (), nodes: Sequence[Mapping[str, Any]] = ()) -> Iterator[str]:
-    """What need not keep anybody from anything, and ought to be known. nodes: the cluster's."""
+    """Remarks that need not stop an update, and that the user ought to know. nodes: the cluster's."""
     labels, name = policy["metadata"].get("labels") or {}, policy["metadata"]["name"]
     version, ours = labels.get("app.kubernetes.io/version"), GPU_OPERATOR_CHART.version
     if version is None or _release(version) < _release(ours):
@@ -100,7 +104,7 @@ def _in_driver_objects(spec: Mapping[str, Any]) -> bool:
 
 
 def _gpu_direct(name: str, driver: Mapping[str, Any], pools: Sequence[Pool]) -> Iterator[str]:
-    """GPUDirect RDMA as `gpu_operator` sets it, and why, is told there."""
+    """GPUDirect RDMA as `gpu_operator` sets it; the reason is there."""
     rdma = driver.get("rdma") or {}
     by_module = bool(rdma.get("enabled"))
     has = f"ClusterPolicy {name} has driver"
@@ -120,7 +124,7 @@ def _gpu_direct(name: str, driver: Mapping[str, Any], pools: Sequence[Pool]) -> 
 def _toolkit(
     name: str, toolkit: Mapping[str, Any], pools: Sequence[Pool], nodes: Sequence[Mapping[str, Any]]
 ) -> Iterator[str]:
-    """Of nodes that offer GPUs already nothing is feared. Why, is told in `gpu_operator`."""
+    """Nodes that offer GPUs already are not at risk. The reason is in `gpu_operator`."""
     if dict(RUNTIME_CONFIG) in (toolkit.get("env") or []):
         return
     feared = [
@@ -150,7 +154,7 @@ def _tolerations(name: str, spec: Mapping[str, Any], pools: Sequence[Pool]) -> I
 
 @dataclass(frozen=True, kw_only=True)
 class ExistingGpuOperatorArgs(WaitArgs):
-    """What an ExistingGpuOperator takes. Without a kubeconfig nothing is looked at."""
+    """The arguments of an ExistingGpuOperator. Without a kubeconfig nothing is looked at."""
 
     pools: Sequence[Pool]
     """The cluster's pools with InfiniBand."""
@@ -193,7 +197,7 @@ def _followed(kubeconfig: str) -> list[Policy]:
 
 
 def look(kubeconfig: str) -> tuple[list[Policy], list[str]]:
-    """The ClusterPolicies of a cluster, and why it could not be asked."""
+    """The ClusterPolicies of a cluster, and the reason why it could not be read."""
     from aks_infiniband.diagnosis.collect import cluster_policies  # noqa: PLC0415  a client takes long to load
 
     found, unread = cluster_policies(kubeconfig, limit_seconds=LOOK_SECONDS)
@@ -201,7 +205,7 @@ def look(kubeconfig: str) -> tuple[list[Policy], list[str]]:
 
 
 def nodes_of(kubeconfig: str) -> list[dict[str, Any]]:
-    """The cluster's nodes; none where it cannot be asked."""
+    """The cluster's nodes; none if it cannot be read."""
     from aks_infiniband.diagnosis.collect import nodes  # noqa: PLC0415  as above
 
     return [dict(node) for node in nodes(kubeconfig, limit_seconds=LOOK_SECONDS)[0]]

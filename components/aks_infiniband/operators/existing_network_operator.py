@@ -1,5 +1,5 @@
-"""A Network Operator that somebody else keeps: nothing of it is made or changed. Its policies, and what the cluster's
-Node Feature Discovery says of the nodes, are read and judged against what the pools need.
+"""A Network Operator that others keep: the program makes and changes nothing of it. Its policies, and what the
+cluster's Node Feature Discovery says of the nodes, are read and judged against what the pools need.
 """
 
 import json
@@ -24,9 +24,9 @@ from aks_infiniband.resources.options import WaitArgs
 
 Node = Mapping[str, Any]
 Lack = tuple[str, str]
-"""What is not as the pools need it, and what to do."""
+"""A state that the pools cannot use, and what to do."""
 MISSING: Final = (
-    "the cluster has no NicClusterPolicy, so no Network Operator serves its nodes: have it made, or leave out "
+    "the cluster does not have a NicClusterPolicy, so the nodes lack a Network Operator: have it made, or leave out "
     "aks-infiniband:networkOperator.existing, and this program installs one"
 )
 _KIND: Final = "NicClusterPolicy"
@@ -40,21 +40,23 @@ _MOST_NAMES: Final = 3
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Judge:
-    """What a cluster has, and what its pools need."""
+    """The state of a cluster, and the needs of its pools."""
 
     policies: Sequence[Policy]
     """NicClusterPolicies and NicNodePolicies."""
     nodes: Sequence[Node]
     """The cluster's."""
     specs: NicPolicySpecs
-    """What this program would make."""
+    """The policies that this program would make."""
     options: OperatorOptions = DEFAULTS
     """With which it would make it."""
     finds_gpus: bool = False
-    """Whether this program installs the GPU Operator, which needs the discovery's label of the GPUs."""
+    """True if this program installs the GPU Operator, which needs the discovery's label of the GPUs."""
 
     def lacking(self) -> Iterator[Lack]:
-        """What keeps the pools' pods from their HCAs, with the object that the operator's owner may apply."""
+        """The reasons why the pools' pods do not reach their HCAs, with the object that the operator's owner
+        may apply.
+        """
         yield from self._labels()
         if self._cluster_policy is None:
             yield MISSING, f"{_applied(_KIND, _API, POLICY_NAME, self.specs.cluster)}, once the operator is there"
@@ -149,12 +151,12 @@ class Judge:
             config = json.dumps({LIST[plugin]: [*own, *given_entries(given, plugin)]})
             yield (
                 f"{name_of(holder)} offers {', '.join(offered) or 'no resource that can be read'} by its {plugin}; "
-                f"pods of pool {pool.name} ask for {resource}",
+                f"pods of pool {pool.name} request {resource}",
                 _patched(_kind(holder), holder["metadata"]["name"], {plugin: {"config": config}}),
             )
 
     def _reached(self, pool: Pool) -> Iterator[Lack]:
-        """Whether the pods of the policies' DaemonSets run on the pool's nodes."""
+        """Check that the pods of the policies' DaemonSets run on the pool's nodes."""
         for section in pool_sections(pool, self.options):
             holder = self._holder(pool, section)
             if holder is None:
@@ -191,7 +193,7 @@ def common_labels(nodes: Iterable[Node]) -> dict[str, str]:
 
 
 def selects(policy: Policy, labels: Mapping[str, str]) -> bool:
-    """Whether a policy is for nodes with these labels: the one NicClusterPolicy that the operator takes, or a
+    """True if a policy is for nodes with these labels: the one NicClusterPolicy that the operator takes, or a
     NicNodePolicy that selects them.
     """
     if _is_cluster_policy(policy):
@@ -207,7 +209,7 @@ def holder_of(policies: Iterable[Policy], labels: Mapping[str, str], section: st
 
 
 def config_of(policy: Policy, plugin: Plugin) -> str:
-    """What a policy tells a device plugin, as it is written; empty where it tells nothing."""
+    """A policy's configuration of a device plugin, as it is written; empty if there is none."""
     section = (policy.get("spec") or {}).get(plugin) or {}
     return str(section.get("config") or "")
 
@@ -249,7 +251,7 @@ def _terms(affinity: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
 
 
 def _fits(term: Mapping[str, Any], node: Node) -> bool:
-    """Whether a node has the labels of a nodeSelectorTerm of core/v1. Fields and comparisons are taken to fit."""
+    """True if a node has the labels of a nodeSelectorTerm of core/v1. Fields and comparisons are taken to fit."""
     labels = _labels(node)
     for wanted in term.get("matchExpressions") or []:
         has, values = wanted["key"] in labels, wanted.get("values") or []
@@ -275,10 +277,10 @@ def _patched(kind: str, name: str, spec: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ExistingNetworkOperatorArgs(WaitArgs):
-    """What an ExistingNetworkOperator takes. Without a kubeconfig nothing is looked at."""
+    """The arguments of an ExistingNetworkOperator. Without a kubeconfig nothing is looked at."""
 
     policies: NicPolicySpecs
-    """What this program would make for the cluster's pools (`nic_policy_specs`)."""
+    """The policies that this program would make for the cluster's pools (`nic_policy_specs`)."""
     poll_seconds: float = 10
     """Seconds between two looks."""
 
@@ -314,7 +316,7 @@ def _serving(kubeconfig: str, specs: NicPolicySpecs) -> list[Policy]:
 
 
 def look(kubeconfig: str) -> tuple[list[Policy], list[Node], list[str]]:
-    """The policies of a cluster, its nodes, and why it could not be asked."""
+    """The policies of a cluster, its nodes, and the reason why it could not be read."""
     from aks_infiniband.diagnosis.collect import nic_policies, nodes  # noqa: PLC0415  a client takes long to load
 
     policies, unread = nic_policies(kubeconfig, limit_seconds=LOOK_SECONDS)

@@ -1,4 +1,4 @@
-"""The wait for policies of an operator that somebody else keeps."""
+"""The wait for policies of an operator that others keep."""
 
 import asyncio
 import time
@@ -10,7 +10,7 @@ import pulumi
 from aks_infiniband.access.looking import within_limit
 
 Policy = Mapping[str, Any]
-"""A custom resource that tells an operator what to do, and by its status how far that is."""
+"""A custom resource that configures an operator, and whose status reports the progress."""
 LOOK_SECONDS: Final = 30.0
 
 
@@ -51,6 +51,6 @@ def _in_words(policy: Policy, waited: float) -> str:
     kind, name = policy["kind"], policy["metadata"]["name"]
     return (
         f"{kind} {name}, which others keep, is {_state(policy)} after {waited:g} s, and must be ready. "
-        f"{'; '.join([*said, *late]) or 'It does not say why'}. Next: kubectl describe {kind.lower()} {name}; then "
+        f"{'; '.join([*said, *late]) or 'The reason is unknown'}. Next: kubectl describe {kind.lower()} {name}; then "
         "pulumi up"
     )

@@ -31,17 +31,17 @@ from aks_infiniband.resources.options import wait_annotations
 CLUSTER_POLICY_NAME: Final = "cluster-policy"
 """Name of the ClusterPolicy that the chart creates."""
 AKS_RUNTIME_CLASS: Final = "nvidia-container-runtime"
-"""Its name on AKS's node images, where AKS owns the driver (aicr PR 1680)."""
+"""Its name on AKS's node images, if AKS owns the driver (aicr PR 1680)."""
 
 
 def is_gpu_pool(pool: Pool) -> bool:
-    """Whether NVIDIA's GPU Operator manages the pool's GPUs; never on machines without GPUs of NVIDIA's."""
+    """True if NVIDIA's GPU Operator manages the pool's GPUs; never on machines without NVIDIA GPUs."""
     gpus = pool.size.accelerator
     return gpus is not None and gpus.vendor == "nvidia" and pool.gpu_driver != "none"
 
 
 def driver_owner(pools: Sequence[Pool]) -> GpuDriver:
-    """Who owns the driver of these pools' GPUs, and with it container toolkit and runtime class.
+    """Owner of the driver of these pools' GPUs, and with it of container toolkit and runtime class.
 
     A release sets all three for all nodes at once, and two owners' drivers on one node break it (field reports, A4).
 
@@ -56,7 +56,7 @@ def driver_owner(pools: Sequence[Pool]) -> GpuDriver:
 
 
 def device_plugin_owner(pools: Sequence[Pool]) -> GpuDevicePlugin:
-    """Who runs the device plugin of these pools' GPUs. A release sets it for all nodes at once.
+    """Owner of the device plugin of these pools' GPUs. A release sets it for all nodes at once.
 
     Raises charts.ValuesError for more than one.
     """
@@ -89,14 +89,12 @@ def gpu_operator_values(
 ) -> dict[str, Any]:
     """The chart's Helm values: the values that follow from the pools, and the given ones.
 
-    pools: all of the cluster's. Pools without GPUs, or with gpu_driver none, matter only for where the operator may
-        run.
-    given: further values.
-    options: the driver's version and upgrade hold where the operator owns the driver.
-    metrics: whether the GPUs' metrics are read, so that DCGM exporter, which the chart starts by default, must stay.
-    accept_visible_devices_envvar: whether containers without privileges may name GPUs by a variable. Where not, the
-        device plugin hands them out through CDI, as it does by default.
-    system_node_selector: labels of the nodes that carry the operator; empty means any node that is of no pool.
+    pools: all pools of the cluster. Pools without GPUs, or with gpu_driver none, matter only for the nodes of the
+    operator. given: further values. options: the driver's version and upgrade hold if the operator owns the driver.
+    metrics: true if the GPUs' metrics are read, so that DCGM exporter, which the chart starts by default, must stay.
+    accept_visible_devices_envvar: true if containers without privileges may name GPUs by a variable. If not, the device
+    plugin hands them out through CDI, as it does by default. system_node_selector: labels of the nodes that carry the
+    operator; empty means any node that is in no pool.
 
     Raises charts.ValuesError for pools that one release cannot serve, and for a given value that contradicts what
     follows from them.
@@ -108,7 +106,7 @@ def gpu_operator_values(
         owned = _owned_by_others()
     if device_plugin_owner(pools) == "image":
         owned["devicePlugin"] = {"enabled": False}
-        if not metrics:  # the image runs an exporter of its own, and two contend for the GPUs' counters
+        if not metrics:  # the image runs its own exporter, and two contend for the GPUs' counters
             owned["dcgmExporter"] = {"enabled": False}
     values = {
         # The Network Operator's chart brings the cluster's only Node Feature Discovery.
@@ -129,8 +127,8 @@ def gpu_operator_values(
 
 def _owned_by_operator(pools: Sequence[Pool], options: OperatorOptions, *, by_variable: bool) -> dict[str, Any]:
     upgrade = options.upgrade.policy()
-    # What the drain may do, pods' deletion before it may, too: a pod with GPUs and an emptyDir, such as its /dev/shm,
-    # would else have its whole node drained (k8s-operator-libs 11e747a, pkg/upgrade/pod_manager.go).
+    # Pods' deletion may do what the drain may: a pod with GPUs and an emptyDir, such as its /dev/shm, would else have
+    # its whole node drained (k8s-operator-libs 11e747a, pkg/upgrade/pod_manager.go).
     deletion = {key: value for key, value in upgrade["drain"].items() if key != "enable"}
     policy = {**upgrade, "gpuPodDeletion": deletion}
     driver: dict[str, Any] = {"enabled": True, **_gpu_direct(pools), "upgradePolicy": policy}
@@ -144,7 +142,7 @@ def check_driver(pools: Sequence[Pool], *, chart: charts.ChartSource, values: Ma
 
     A driver that does not know a GPU loads, finds none, and the node never offers any.
 
-    values: all of the release. A driver named otherwise than by a number, and a chart that is a path, tell nothing.
+    values: all of the release. A driver that is not named by a number, and a chart that is a path, are not judged.
 
     Raises charts.ValuesError for V100 with a driver, or a chart's own driver, that is too new for it.
     """
@@ -153,7 +151,7 @@ def check_driver(pools: Sequence[Pool], *, chart: charts.ChartSource, values: Ma
     if not old or not driver.get("enabled"):
         return
     last, version = versions.LAST_BRANCH_WITH_V100, driver.get("version")
-    needed = f"has no V100, which pool {old[0]} has: give driverVersion of branch {last}, such as 580.126.20"
+    needed = f"does not support V100, which pool {old[0]} has: give driverVersion of branch {last}, such as 580.126.20"
     if version is not None:
         branch = re.match(r"\d+(?=[.-]|$)", str(version))
         if branch and int(branch[0]) > last:
@@ -170,11 +168,11 @@ def check_driver(pools: Sequence[Pool], *, chart: charts.ChartSource, values: Ma
 def _gpu_direct(pools: Sequence[Pool]) -> dict[str, Any]:
     """GPUDirect RDMA by DMA-BUF, which NVIDIA recommends, or by the driver's own nvidia-peermem.
 
-    OFED in the Network Operator's container is not the host's: nvidia-peermem builds against the container's, and
-    does not load when it is built against anything else (NVIDIA/aicr pull request 1680). So the driver pod waits for
-    OFED (GPU Operator v26.3.3, cmd/nvidia-validator: `.driver-ready`), for ever where the kernel's own mlx5 is used.
-    DMA-BUF takes the open kernel modules and no part of the operator (NVIDIA, "GPUDirect RDMA and GPUDirect Storage").
-    Those are asked for where gpuDirect says so; of other pools with the inbox driver a new value would restart drivers.
+    OFED in the Network Operator's container is not the host's: nvidia-peermem builds against the container's, and does
+    not load when it is built against anything else (NVIDIA/aicr pull request 1680). So the driver pod waits for OFED
+    (GPU Operator v26.3.3, cmd/nvidia-validator: `.driver-ready`), for ever if the kernel's own mlx5 is used. DMA-BUF
+    takes the open kernel modules and no part of the operator (NVIDIA, "GPUDirect RDMA and GPUDirect Storage"). The
+    values request those if gpuDirect says so; for other pools with the inbox driver a new value would restart drivers.
     """
     if len({pool.dma_buf for pool in pools}) > 1:
         found = ", ".join(f"{pool.name}: {'dmabuf' if pool.dma_buf else 'nvidia-peermem'}" for pool in pools)
@@ -187,9 +185,9 @@ def _gpu_direct(pools: Sequence[Pool]) -> dict[str, Any]:
 
 
 def _owned_by_others() -> dict[str, Any]:
-    """The three that always go together, where AKS or the node image has the driver.
+    """The three values that always belong together, if AKS or the node image has the driver.
 
-    PeermemLoader loads nvidia-peermem beside AKS's. That the image with a driver names the runtime class as AKS's
+    PeermemLoader loads nvidia-peermem with AKS's driver. That the image with a driver names the runtime class as AKS's
     others do is assumed.
     """
     return {
@@ -201,10 +199,10 @@ def _owned_by_others() -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class GpuOperatorArgs(OperatorArgs):
-    """What a GpuOperator takes.
+    """The arguments of a GpuOperator.
 
-    Where the operator owns a pool's driver, its gpuProfile.driver must be None, and where AKS does, Install: two owners
-    break the node. The timeout is that of the release, and after it that of the ClusterPolicy; no node need be there.
+    If the operator owns a pool's driver, its gpuProfile.driver must be None, and if AKS does, Install: two owners break
+    the node. The timeout is that of the release, and after it that of the ClusterPolicy; no node need be there.
     """
 
     chart: charts.ChartSource = field(default_factory=lambda: charts.chart_source(GPU_OPERATOR_CHART))
@@ -232,7 +230,7 @@ class GpuOperator(pulumi.ComponentResource):
             name, metadata.GPU_OPERATOR_NAMESPACE, args, values=values, parent=self, opts=opts, hooks=hooks
         )
         self.namespace = release.namespace.apply(str)  # the one it was given
-        # The chart owns the ClusterPolicy; the patch adds nothing but the wait for it.
+        # The chart owns the ClusterPolicy; the patch adds only the wait for it.
         waiting = diagnosis.Waiting(component=self, opts=opts, args=args, pools=args.pools)
         policy = kubernetes.apiextensions.CustomResourcePatch(
             f"{name}-policy",

@@ -30,7 +30,7 @@ class Network:
     per_node: PerNode
     """Addresses in the block that NV-IPAM gives each node, and so the number of its pods that can join the network."""
     gateway: IPv4Address | None = None
-    """None where the fabric is one subnet and nothing routes."""
+    """None if the fabric is one subnet and nothing routes."""
     pools: tuple[Pool, ...]
     """The pools whose pods join it."""
 
@@ -96,7 +96,7 @@ def ip_pool_spec(network: Network) -> dict[str, Any]:
 def ipoib_network_spec(network: Network, *, namespace: str) -> dict[str, Any]:
     """The spec of the IPoIBNetwork.
 
-    namespace: where its NetworkAttachmentDefinition lies; pods of other namespaces write it before the name.
+    namespace: of its NetworkAttachmentDefinition; pods of other namespaces write it before the name.
     """
     # The operator's template takes whatever is between braces, so it is JSON already.
     return {
@@ -108,7 +108,7 @@ def ipoib_network_spec(network: Network, *, namespace: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class IpoibNetworkArgs(WaitArgs):
-    """What an IpoibNetwork takes."""
+    """The arguments of an IpoibNetwork."""
 
     network: Network
     """Its name, parent device, addresses and pools."""
@@ -136,7 +136,7 @@ class IpoibNetwork(pulumi.ComponentResource):
             api_version="nv-ipam.nvidia.com/v1alpha1",
             kind="IPPool",
             metadata=kubernetes.meta.v1.ObjectMetaArgs(
-                # NV-IPAM looks at the pools of its own namespace only, the operator's.
+                # NV-IPAM reads only the pools of the operator's namespace.
                 name=network.name,
                 namespace=metadata.NETWORK_OPERATOR_NAMESPACE,
                 labels=labels,
@@ -152,9 +152,9 @@ class IpoibNetwork(pulumi.ComponentResource):
                 name=network.name, labels=labels, annotations=wait_annotations(args)
             ),
             spec=ipoib_network_spec(network, namespace=args.namespace),
-            # The operator takes these annotations away as soon as it has seen the network. They have served by then:
-            # the provider waits by those that it is given. Put back, they would be a change at every update.
-            # The operators do it with this kind alone (Mellanox/network-operator b06827e,
+            # The operator takes these annotations away as soon as it has seen the network. The annotations are no
+            # longer needed then: the provider waits by those that it is given. Put back, they would be a change at
+            # every update. The operators do it with this kind alone (Mellanox/network-operator b06827e,
             # NVIDIA/gpu-operator a22dbf6 and ROCm/gpu-operator 6df13c1 of August 2026, all uses of SetAnnotations).
             opts=waiting.child_options(
                 name, "ipoib-network", depends_on=[addresses], ignore_changes=["metadata.annotations"]

@@ -22,7 +22,7 @@ PRESENT: Final = {"feature.node.kubernetes.io/pci-15b3.present": "true"}
 """The label by which the operator knows a node with an NVIDIA network adapter."""
 RULE_NAME: Final = "aks-infiniband-nics"
 
-# The chart's own, for what AKS has of them: a list among Helm values takes the place of the chart's.
+# The chart's terms, for the nodes that AKS has: a list among Helm values replaces the chart's list.
 _NFD_WORKER_TOLERATIONS: Final = (
     {"key": "node-role.kubernetes.io/control-plane", "operator": "Exists", "effect": "NoSchedule"},
     {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
@@ -33,7 +33,7 @@ def node_feature_rule_spec(pools: Sequence[Pool]) -> dict[str, Any]:
     """The spec of the NodeFeatureRule: the label for nodes that carry the virtual functions of the pools' sizes.
 
     The chart's own rules know physical functions only. Accelerated networking has virtual functions of the same device
-    IDs, so the PCI class tells them apart. A labelled node without InfiniBand that runs another kernel gets a driver
+    IDs, and the PCI class distinguishes them. A labelled node without InfiniBand that runs another kernel gets a driver
     DaemonSet without a pod, for which the operator waits in vain (v26.4.1, pkg/state/state_ofed.go, state_skel.go).
     """
     devices = sorted({pool.size.infiniband.vf_device_id for pool in pools})
@@ -70,10 +70,10 @@ def network_operator_values(
     The chart brings the cluster's only Node Feature Discovery. Its workers label GPUs by vendor alone
     (`pci-10de.present`): with the device in the label, the GPU Operator would find no GPU.
 
-    given: further values. Where they do not say how much memory the operator may use, that grows with the pools.
-    feature_discovery: false where the cluster has a Node Feature Discovery, such as that of a GPU Operator that is
-        there already: two would each take away the other's labels.
-    system_node_selector: labels of the nodes that carry the operator; empty means any node that is of no pool.
+    given: further values. Without a value for the operator's memory, the limit grows with the pools. feature_discovery:
+    false if the cluster has a Node Feature Discovery already, such as a GPU Operator's: two would each take away the
+    other's labels. system_node_selector: labels of the nodes that carry the operator; empty means any node that is in
+    no pool.
 
     Raises charts.ValuesError for a given value that contradicts what follows from the pools.
     """
@@ -103,7 +103,7 @@ def network_operator_values(
 
 
 def _memory(pools: Sequence[Pool]) -> str:
-    """What the operator's controller may use, unless the given values say it.
+    """The memory of the operator's controller, unless the given values say it.
 
     At 140 nodes it used 1 GiB, and the chart's 128 MiB had long run out (edwardsp/azcluster 29c1960, 2026-06-22). Each
     step is for 250 nodes, so that few changes of a pool's count restart the operator.
@@ -112,7 +112,7 @@ def _memory(pools: Sequence[Pool]) -> str:
 
 
 def _mixed(chart: charts.ChartSource, release: Release) -> str | None:
-    """What is mixed where the chart is not of the release whose parts a NicClusterPolicy names; None where nothing is.
+    """The mixture, if the chart is not of the release whose parts a NicClusterPolicy names; None if there is none.
 
     A chart that is a path has a version that is not read here.
     """
@@ -128,12 +128,12 @@ def _mixed(chart: charts.ChartSource, release: Release) -> str | None:
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkOperatorArgs(OperatorArgs):
-    """What a NetworkOperator takes."""
+    """The arguments of a NetworkOperator."""
 
     chart: charts.ChartSource = field(default_factory=lambda: charts.chart_source(NETWORK_OPERATOR_CHART))
     """The chart; NVIDIA's by default."""
     release: Release = DEFAULT_RELEASE
-    """Whose parts the policies name: a chart of another is warned of."""
+    """The release whose parts the policies name: a chart of another causes a warning."""
 
 
 class NetworkOperator(pulumi.ComponentResource):

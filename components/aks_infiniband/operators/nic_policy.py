@@ -1,9 +1,9 @@
 """The Network Operator's policies: what it installs on all nodes with InfiniBand, and on the nodes of one pool.
 
-The NicClusterPolicy, one in a cluster, holds what all pools share. Where pools differ in their driver or their device
-plugin, only the NicNodePolicies of the pools that want it hold that section: the operator refuses a section that
-is in both kinds, and an ofedDriver in the cluster's policy would keep the device plugins off every node without an
-OFED pod for ever (Mellanox/network-operator v26.4.1, docs/heterogeneous-cluster-support.md and
+The NicClusterPolicy, one in a cluster, holds what all pools share. If pools differ in their driver or their device
+plugin, only the NicNodePolicies of the pools that want it hold that section: the operator refuses a section that is in
+both kinds, and an ofedDriver in the cluster's policy would keep the device plugins off every node without an OFED pod
+for ever (Mellanox/network-operator v26.4.1, docs/heterogeneous-cluster-support.md and
 controllers/mofed_wait_labels.go). A NicNodePolicy selects nodes by labels that all hold, so there is one for a pool.
 """
 
@@ -43,9 +43,9 @@ class NicPolicySpecs:
     pools: Sequence[Pool]
     """All of them."""
     cluster: Spec
-    """Of the NicClusterPolicy."""
+    """Spec of the NicClusterPolicy."""
     nodes: Mapping[str, Spec]
-    """Of the NicNodePolicies, by pool; empty where all pools agree."""
+    """Specs of the NicNodePolicies, by pool; empty if all pools agree."""
 
 
 def nic_policy_specs(pools: Sequence[Pool], options: OperatorOptions = DEFAULTS) -> NicPolicySpecs:
@@ -62,7 +62,7 @@ def nic_policy_specs(pools: Sequence[Pool], options: OperatorOptions = DEFAULTS)
 
 
 def pool_sections(pool: Pool, options: OperatorOptions = DEFAULTS) -> Spec:
-    """Everything that both kinds of policy install on the pool's nodes. It depends on this pool alone."""
+    """Everything that both kinds of policy install on the pool's nodes. The result depends on this pool alone."""
     network = _secondary_network(options) if pool.access.networks else {}
     return {**_sections(pool, options), **network}
 
@@ -142,10 +142,10 @@ def _secondary_network(options: OperatorOptions) -> Spec:
 
 @dataclass(frozen=True, kw_only=True)
 class NicClusterPolicyArgs(WaitArgs):
-    """What a NicClusterPolicy takes. Nodes need not exist yet."""
+    """The arguments of a NicClusterPolicy. Nodes need not exist yet."""
 
     policies: NicPolicySpecs
-    """What the operator puts on the nodes of all pools (`nic_policy_specs`)."""
+    """The parts that the operator puts on the nodes of all pools (`nic_policy_specs`)."""
     turns: DriverTurns | None = None
     """With it a change waits until the GPU driver's upgrade has ended. Give the GpuOperator's release as depends_on."""
 
@@ -153,7 +153,7 @@ class NicClusterPolicyArgs(WaitArgs):
 class NicClusterPolicy(pulumi.ComponentResource):
     """The cluster's one NicClusterPolicy, ready when the operator says so.
 
-    It needs the definitions that NetworkOperator installs: give that component as depends_on. Name, kind and
+    The policy needs the definitions that NetworkOperator installs: give that component as depends_on. Name, kind and
     group are fixed, so that no update can replace or delete it: that would cut every pod off the fabric.
     """
 
@@ -170,7 +170,7 @@ class NicClusterPolicy(pulumi.ComponentResource):
 
 @dataclass(frozen=True, kw_only=True)
 class NicNodePolicyArgs(WaitArgs):
-    """What a NicNodePolicy takes. Nodes need not exist yet."""
+    """The arguments of a NicNodePolicy. Nodes need not exist yet."""
 
     pool_name: str
     """The pool that the policy is for."""
@@ -185,8 +185,8 @@ class NicNodePolicy(pulumi.ComponentResource):
 
     Give NicClusterPolicy as depends_on: the operator refuses a section that is in both, so a section that moves here
     has to leave that policy first. The operator recreates what moves. Pods do not notice that of a device plugin. The
-    driver moves when the first pool with the inbox driver joins pools with OFED. It then reloads on their nodes, so
-    nothing should run there at that time.
+    driver moves when the first pool with the inbox driver joins pools with OFED. The driver then reloads on their
+    nodes, so nothing should run there at that time.
 
     Raises pulumi.RunError for a pool that shares everything with the others.
     """

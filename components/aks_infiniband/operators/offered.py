@@ -1,7 +1,7 @@
-"""How pods get the HCAs of nodes that others keep: read from what the nodes offer and what the policies tell.
+"""The way in which pods get the HCAs of nodes that others keep: read from the nodes' resources and from the policies.
 
-A mode is not written anywhere in such a cluster. So every way that its nodes and policies offer is found, and where
-there are several, a person decides.
+A mode is not written anywhere in such a cluster. So every way that its nodes and policies offer is found, and if there
+are several, a person decides.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ _NETWORKS_IN: Final = "default"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Seen:
-    """What a cluster has, as its API server says."""
+    """The content of a cluster, as its API server reports it."""
 
     policies: Sequence[Policy] = ()
     """NicClusterPolicies and NicNodePolicies."""
@@ -43,7 +43,7 @@ class Seen:
 
 
 def look(kubeconfig: str) -> tuple[Seen, list[str]]:
-    """What a cluster has that hands out HCAs, and why it could not be asked."""
+    """The objects of a cluster that hand out HCAs, and the reason why it could not be read."""
     from aks_infiniband.diagnosis.collect import infiniband_offers, nic_policies  # noqa: PLC0415  as in existing_network_operator
 
     policies, unread = nic_policies(kubeconfig, limit_seconds=LOOK_SECONDS)
@@ -63,15 +63,15 @@ class Way:
     """One way to hand the HCAs of some nodes to pods."""
 
     mode: Mode
-    """What it is called."""
+    """The name of its resource."""
     because: str
-    """What offers it, in words."""
+    """The object that offers it, in words."""
     resource: str | None = None
     """The extended resource, if a device plugin offers one."""
     nic_driver: NicDriver = "inbox"
-    """Whose mlx5 driver the nodes run."""
+    """The mlx5 driver that the nodes run."""
     networks: Mapping[str, str] = field(default_factory=dict)
-    """Of mode ipoib: by name, the parent interface of each network."""
+    """In mode ipoib: by name, the parent interface of each network."""
     networks_in: str = _NETWORKS_IN
     """Namespace of the networks."""
     device_class: str = DEVICE_CLASS
@@ -87,11 +87,11 @@ class UndecidedError(ValueError):
     def __init__(self, text: str, *, choices: bool) -> None:
         super().__init__(text)
         self.choices = choices
-        """Whether the text has ways between which a person may decide."""
+        """True if the text has ways between which a person may decide."""
 
 
 def ways(nodes: Sequence[Node], size: MachineSize, seen: Seen) -> list[Way]:
-    """Every way in which pods can have the HCAs of these nodes, without privileged pods where anything hands them out.
+    """Every way in which pods can have the HCAs of these nodes, without privileged pods if anything hands them out.
 
     size: of all the machines.
     """
@@ -119,7 +119,7 @@ def _by_resource(nodes: Sequence[Node], labels: Mapping[str, str], size: Machine
     for resource in sorted({name for node in nodes for name in offered(node) if name in told or is_rdma(name)}):
         entry = told.get(resource)
         for mode in _modes(resource, entry):
-            by = f"told by {entry.where}" if entry else "no policy tells of it"
+            by = f"told by {entry.where}" if entry else "a policy does not name it"
             way = Way(mode=mode, resource=resource, because=f"nodes offer {resource}, {by}")
             yield way
             if mode == "rdma-shared":
@@ -127,7 +127,7 @@ def _by_resource(nodes: Sequence[Node], labels: Mapping[str, str], size: Machine
 
 
 def _modes(resource: str, entry: Entry | None) -> list[Mode]:
-    """The modes that a resource may be of: one where its plugin is known, by its configuration or by our own names."""
+    """The possible modes of a resource: one if its plugin is known, by its configuration or by our own names."""
     plugins = (
         [entry.plugin] if entry else [access.device_plugin for access in _PLAIN.values() if access.resource == resource]
     )
@@ -173,9 +173,9 @@ def _by_claim(nodes: Sequence[Node], seen: Seen) -> Iterator[Way]:
 
 
 def decided(found: Sequence[Way], *, mode: Mode | None = None, resource: str | None = None) -> Way:
-    """The one way that a person asked for, or that there is. Raises UndecidedError with the choices.
+    """The one way that a person chose, or the only one. Raises UndecidedError with the choices.
 
-    mode, resource: as they were asked for.
+    mode, resource: as a person gave them.
     """
     fits = [way for way in found if mode in (None, way.mode) and resource in (None, way.resource)]
     if len(fits) == 1:
@@ -184,7 +184,7 @@ def decided(found: Sequence[Way], *, mode: Mode | None = None, resource: str | N
         raise UndecidedError("nothing hands the HCAs to pods: no resource, no claim, and no policy", choices=False)
     if not fits:
         asked = ", ".join(word for word in (mode and f"mode {mode}", resource and f"resource {resource}") if word)
-        raise UndecidedError(f"{asked}: there is no such way. There are: {'; '.join(map(str, found))}", choices=True)
+        raise UndecidedError(f"{asked}: this way is not offered. There are: {'; '.join(map(str, found))}", choices=True)
     raise UndecidedError(f"there are several ways: {'; '.join(map(str, fits))}", choices=True)
 
 
@@ -196,7 +196,7 @@ def offered(node: Node) -> dict[str, int]:
 
 
 def agent_pool_of(node: Node) -> str:
-    """What AKS calls a node's pool; empty for a node of another distribution."""
+    """AKS's name of a node's pool; empty for a node of another distribution."""
     labels = node["metadata"].get("labels") or {}
     return str(labels.get(AGENT_POOL_LABEL) or labels.get(SHORT_AGENT_POOL_LABEL) or "")
 
@@ -212,7 +212,7 @@ def infiniband_pools(nodes: Iterable[Node]) -> dict[tuple[str, str], list[str]]:
 
 
 def size_of(nodes: Iterable[Node]) -> MachineSize:
-    """The size of all machines. Raises ValueError, with what is allowed, where it is unknown or there are several."""
+    """The size of all machines. Raises ValueError, with what is allowed, if it is unknown or there are several."""
     known = {size.lower(): size for size in SIZES}
     by_size: dict[str, list[str]] = {}
     for node in nodes:
@@ -231,30 +231,31 @@ def size_of(nodes: Iterable[Node]) -> MachineSize:
 
 
 class FoundPool(Pool):
-    """A pool as others have made it: pods ask for its HCAs by the name that the cluster has."""
+    """A pool as others have made it: pods request its HCAs by the cluster's name for them."""
 
     resource: str | None = None
     """The extended resource of the HCAs."""
     device_class: str = DEVICE_CLASS
     """The DeviceClass of claims for the HCAs."""
     nvlink: bool = True
-    """Whether the cluster has what takes NVLink beyond a machine: ComputeDomains."""
+    """True if the cluster has ComputeDomains, which take NVLink beyond a machine."""
 
     @property
     def access(self) -> Access:
-        """How pods get its HCAs: what the mode means, with the cluster's own name."""
+        """The way in which pods get its HCAs: the meaning of the mode, with the cluster's own name."""
         return replace(ACCESS[self.mode], resource=self.resource, device_class=self.device_class)
 
     @property
     def has_compute_domain(self) -> bool:
-        """Whether pods on several of its machines reach each other's GPUs by NVLink."""
+        """True if pods on several of its machines reach each other's GPUs by NVLink."""
         return self.nvlink and self.size.nvlink_domain > 1 and self.gpu_driver != "none"
 
 
 def taints_of(nodes: Iterable[Node]) -> tuple[str, ...]:
     """The taints that keep work off nodes and that people have put there, as key=value:effect: pods tolerate them.
 
-    Those that a controller or a program has put there, to keep a node free, are left out: nobody tolerates them.
+    Taints that a controller or a program has put there, to keep a node free, are left out: pods should not tolerate
+    them.
     """
     found: dict[str, None] = {}
     for node in nodes:
@@ -266,7 +267,7 @@ def taints_of(nodes: Iterable[Node]) -> tuple[str, ...]:
 
 
 def held(node: Node) -> str:
-    """Who keeps a node free by a taint, in words; empty where nobody does."""
+    """The author that keeps a node free by a taint, in words; empty if there is none."""
     for taint in _keeping(node):
         hold = holder_of_taint(taint, node)
         if hold is not None:

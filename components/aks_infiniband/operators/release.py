@@ -1,4 +1,4 @@
-"""What the operators have in common: arguments, driver upgrades, the nodes they run on, the Helm release."""
+"""The common parts of the operators: arguments, driver upgrades, the nodes they run on, the Helm release."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ SYSTEM_POOL: Final[Mapping[str, str]] = {"kubernetes.azure.com/mode": "system"}
 
 
 class DriverUpgrade(Section):
-    """How a changed driver reaches the nodes: one at a time, each drained first, because a driver that reloads cuts its
-    node's pods off the GPUs and the fabric.
+    """The way in which a changed driver reaches the nodes: one at a time, each drained first, because a driver that
+    reloads cuts its node's pods off the GPUs and the fabric.
     """
 
     automatic: bool = Field(default=True, strict=True)
-    """Whether a changed driver version rolls out by itself. Off, a node gets it when its driver pod is deleted."""
+    """True: a changed driver version rolls out by itself. Off, a node gets it when its driver pod is deleted."""
     drain_timeout_seconds: DrainSeconds = Field(default=300, strict=True)
-    """How long pods may take to leave a node; 0 waits for as long as they need."""
+    """Time for pods to leave a node; 0 waits for as long as they need."""
 
     def policy(self) -> dict[str, Any]:
         """The upgrade policy as ofedDriver and the GPU Operator's chart take it.
@@ -57,16 +57,16 @@ ONE_BY_ONE: Final = DriverUpgrade()
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OperatorOptions:
-    """What an operator does alike for all pools."""
+    """Options of an operator that are alike for all pools."""
 
     release: Release = DEFAULT_RELEASE
-    """Whose chart is installed, and whose images the policies name."""
+    """The release whose chart is installed, and whose images the policies name."""
     driver_version: str | None = None
     """Version of the driver's image. Default: the one that the operator's release brings."""
     upgrade: DriverUpgrade = ONE_BY_ONE
-    """How a changed version reaches the nodes."""
+    """The way in which a changed version reaches the nodes."""
     registry: Registry = SOURCES
-    """Where images come from. Default: from where their makers publish them."""
+    """The source of images. Default: the places at which their makers publish them."""
 
 
 DEFAULTS: Final = OperatorOptions()
@@ -74,7 +74,7 @@ DEFAULTS: Final = OperatorOptions()
 
 @dataclass(frozen=True, kw_only=True)
 class OperatorArgs(WaitArgs):
-    """What all operators take. The timeout is that of the release."""
+    """The arguments of all operators. The timeout is that of the release."""
 
     pools: Sequence[Pool]
     """The cluster's pools with InfiniBand."""
@@ -102,12 +102,9 @@ def install_operator(
 
     The release is ready when it is there, and leaves nothing behind when its installation fails.
 
-    name: of both resources in the program.
-    operator: name of both in the cluster. It is fixed: under another name Helm would install a second operator.
-    values: all of them.
-    parent, opts: the operator's component, and the options that it was given.
-    hooks: of the release's updates.
-    release: its name, where that is not the namespace's.
+    name: of both resources in the program. operator: name of both in the cluster. The name is fixed: under another name
+    Helm would install a second operator. values: all of them. parent, opts: the operator's component, and the options
+    that it was given. hooks: of the release's updates. release: its name, if that is not the namespace's.
     """
     waiting = diagnosis.Waiting(component=parent, opts=opts, args=args, pools=args.pools)
     namespace = kubernetes.core.v1.Namespace(
@@ -152,8 +149,8 @@ def _of_no_pool(pools: Sequence[Pool]) -> list[dict[str, Any]]:
     """Terms that select the nodes of no pool.
 
     A node belongs to a pool when it carries all of the pool's labels, so it does not when it lacks one of them. Each
-    term names one lacking label for every pool. A term that asks for more than another is left out: where many pools
-    share labels there would be thousands. NotIn holds for nodes without the label too.
+    term names one lacking label for every pool. A term that requires more than another is left out: if many pools share
+    labels there would be thousands. NotIn holds for nodes without the label too.
     """
     ways: list[frozenset[tuple[str, str]]] = [frozenset()]
     for pool in pools:

@@ -14,7 +14,7 @@ from aks_infiniband.provider.operators import operator, registry
 
 
 class CertManager(cert_manager.CertManager):
-    """cert-manager, which AMD's operator needs where it builds the driver. Its controllers are ready."""
+    """cert-manager, which AMD's operator needs if it builds the driver. Its controllers are ready."""
 
     def __init__(self, name: str, args: OperatorInputs, opts: pulumi.ResourceOptions | None = None) -> None:
         given = operator(
@@ -29,13 +29,13 @@ class CertManager(cert_manager.CertManager):
 
 @describes(AmdOptions, OperatorInputs, without=("operator", "driver_image", "device_config"))
 class AmdGpuOperatorInputs(TypedDict):
-    """What an AmdGpuOperator takes."""
+    """The inputs of an AmdGpuOperator."""
 
 
 class AmdGpuOperator(amd_gpu_operator.AmdGpuOperator):
     """AMD GPU Operator, ready, and the definition of DeviceConfig.
 
-    Give the NetworkOperator as dependsOn, and CertManager where it builds the driver.
+    Give the NetworkOperator as dependsOn, and CertManager if it builds the driver.
     """
 
     def __init__(self, name: str, args: AmdGpuOperatorInputs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -56,11 +56,11 @@ class AmdGpuOperator(amd_gpu_operator.AmdGpuOperator):
     without=("operator", "options", "release", "remediation"),
 )
 class DeviceConfigInputs(TypedDict):
-    """What a DeviceConfig takes."""
+    """The inputs of a DeviceConfig."""
 
 
 class DeviceConfig(device_config.DeviceConfig):
-    """What AMD's GPU Operator puts on the machines of one pool, Ready. Give AmdGpuOperator as dependsOn."""
+    """The parts that AMD's GPU Operator puts on the machines of one pool, Ready. Give AmdGpuOperator as dependsOn."""
 
     def __init__(self, name: str, args: DeviceConfigInputs, opts: pulumi.ResourceOptions | None = None) -> None:
         options = taken(AmdOptions, args, operator=taken(OperatorOptions, args))

@@ -59,7 +59,7 @@ def _read(kind: Any, given: Any, name: str) -> Any:
 
 
 def _one(kind: type, given: Any, name: str) -> Any:
-    """What the library describes by a class of its own is made; all else stays as it is."""
+    """A value for which the library has a class becomes one; all else stays as it is."""
     if kind is Pool:
         return pool_of(given)
     if kind is Release:
@@ -89,7 +89,7 @@ def pool_of(given: Mapping[str, Any]) -> Pool:
 
 
 def pools_of(given: Iterable[Mapping[str, Any]]) -> list[Pool]:
-    """The pools that are described. Raises ValueError as `pool_of`, and where there is none."""
+    """The pools that are described. Raises ValueError as `pool_of`, and if there is none."""
     found = list(map(pool_of, given))
     if not found:
         raise ValueError("pools is empty; give one pool at least")
@@ -99,6 +99,6 @@ def pools_of(given: Iterable[Mapping[str, Any]]) -> list[Pool]:
 
 
 def chart_of(given: Mapping[str, Any] | None, default: Chart) -> ChartSource:
-    """The chart that is described. Raises ValueError for a path where there is none, and as `taken`."""
+    """The chart that is described. Raises ValueError for a path without a file, and as `taken`."""
     chosen = section(ChartSettings, given or {}, "chart").model_dump(exclude_none=True)
     return there(chart_source(default, **{key: chosen[key] for key in chosen if key in (given or {})}))

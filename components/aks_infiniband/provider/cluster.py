@@ -11,7 +11,9 @@ from aks_infiniband.provider.inputs import describes
 
 @describes(arguments.SystemPool)
 class SystemPoolDescription(TypedDict):
-    """The pool that carries the pods of the cluster and of the operators. It counts when the cluster is made."""
+    """The pool that carries the pods of the cluster and of the operators. The description counts when the cluster is
+    made.
+    """
 
 
 @describes(arguments.ClusterNetwork)
@@ -21,12 +23,12 @@ class ClusterNetworkDescription(TypedDict):
 
 @describes(arguments.ApiServer)
 class ApiServerDescription(TypedDict):
-    """Who reaches the Kubernetes API."""
+    """Access to the Kubernetes API."""
 
 
 @describes(arguments.Access)
 class AccessDescription(TypedDict):
-    """How people and programs log in."""
+    """Logins of people and programs."""
 
 
 @describes(arguments.Cluster)
@@ -36,7 +38,7 @@ class ClusterDescription(TypedDict):
 
 @describes(cluster.AksClusterArgs)
 class AksClusterInputs(TypedDict):
-    """What an AksCluster takes."""
+    """The inputs of an AksCluster."""
 
 
 class AksCluster(cluster.AksCluster):

@@ -47,11 +47,11 @@ def describes(
     part: type | None = None,
     typed: Mapping[str, type] = MappingProxyType({}),
 ) -> Callable[[_Inputs], _Inputs]:
-    """Give a TypedDict, beside its own keys, those of sections, of dataclasses and of inputs that are described before.
+    """Give a TypedDict, in addition to its own keys, those of sections, of dataclasses and of inputs that are described
+    before.
 
-    without: what these inputs do not have.
-    part: what stands for them in the arguments of the library; by default the one kind.
-    typed: types of keys, where two enumerations have the same values.
+    without: the keys that these inputs do not have. part: the class that stands for them in the arguments of the
+    library; by default the one kind. typed: types of keys, if two enumerations have the same values.
     """
     keys = {name: key for kind in kinds for name, key in _keys(kind, without, typed).items()}
 
@@ -75,7 +75,7 @@ def describes(
 def _keys(
     kind: Any, without: Collection[str] = (), typed: Mapping[str, type] = MappingProxyType({})
 ) -> Mapping[str, Key]:
-    """Of inputs, of a section, of a dataclass, or of a TypedDict as it is written."""
+    """Keys of inputs, of a section, of a dataclass, or of a TypedDict as it is written."""
     if kind.__name__ in KEYS_OF:
         return {name: key for name, key in KEYS_OF[kind.__name__].items() if name not in without}
     if issubclass(kind, Section):

@@ -1,6 +1,6 @@
 """The texts of the schema: of every key of inputs, and below each output in the class that declares it.
 
-Pulumi's own reader looks at the class alone, where an inherited output has none.
+Pulumi's own reader looks at the class alone, in which an inherited output is missing.
 """
 
 import inspect

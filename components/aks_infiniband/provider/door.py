@@ -13,20 +13,20 @@ from aks_infiniband.provider.neighbours import is_known, owner, table
 
 _ADDRESS: Final = "127.0.0.1"
 _MOST_BYTES: Final = 400 << 20
-"""Of a message, as Pulumi's own providers take them (pulumi 3.272.0, runtime/_grpc_settings.py)."""
+"""Size of a message, as Pulumi's own providers take them (pulumi 3.272.0, runtime/_grpc_settings.py)."""
 
 
 class OwnUserOnly(grpc.aio.ServerInterceptor):  # type: ignore[misc,unused-ignore]
     """Refuses calls of other users, before anything is read of them. port: on which is served, once it is known.
 
-    A caller could have a kubeconfig's token sent to itself: it says where the engine is, and which file to read.
+    A caller could have a kubeconfig's token sent to itself: it names the engine's address, and the file to read.
     """
 
     def __init__(self) -> None:
         self.port = 0
 
     async def intercept_service(self, continuation: Callable[[Any], Awaitable[Any]], handler_call_details: Any) -> Any:
-        """The method, for callers of this user. The provider has none but those of one request and one answer."""
+        """The method, for callers of this user. Every method of the provider has one request and one answer."""
         method = await continuation(handler_call_details)
         if method is None or method.unary_unary is None:
             return None
@@ -44,15 +44,15 @@ class OwnUserOnly(grpc.aio.ServerInterceptor):  # type: ignore[misc,unused-ignor
         if kind != "ipv4" or not port.isdecimal():
             return False
         found = owner(table(), local=(address, int(port)), remote=(_ADDRESS, self.port))
-        # As long as the call is not done, no other socket can have the other end's addresses: so it is asked last.
+        # As long as the call is not done, no other socket can have the other end's addresses: so it is read last.
         return found == os.geteuid() and not context.done()
 
 
 async def serve(provider: Any, arguments: list[str], engine: str) -> None:
     """Answer the engine until it ends this process, as `pulumi.provider.main` does, behind a door.
 
-    If the kernel does not tell whose a connection is (macOS, Windows), everybody is answered, as by Pulumi's own
-    providers.
+    If the kernel does not report the owner of a connection (macOS, Windows), every caller is answered, as by Pulumi's
+    own providers.
     """
     door = OwnUserOnly()
     sizes = [(f"grpc.max_{way}_message_length", _MOST_BYTES) for way in ("send", "receive")]

@@ -14,14 +14,14 @@ class Mode(StrEnum):
 
 
 class NicDriver(StrEnum):
-    """Whose driver of the InfiniBand adapters the nodes run."""
+    """Owner of the InfiniBand adapters' driver on the nodes."""
 
     DOCA_OFED = "doca-ofed"
     INBOX = "inbox"
 
 
 class GpuDriver(StrEnum):
-    """Who installs the driver of the GPUs."""
+    """Owner of the GPUs' driver."""
 
     OPERATOR = "operator"
     AKS = "aks"
@@ -30,14 +30,14 @@ class GpuDriver(StrEnum):
 
 
 class GpuDevicePlugin(StrEnum):
-    """Who runs the device plugin of the GPUs."""
+    """Owner of the GPUs' device plugin."""
 
     OPERATOR = "operator"
     IMAGE = "image"
 
 
 class GpuDirect(StrEnum):
-    """How InfiniBand adapters reach the memory of GPUs."""
+    """The way from InfiniBand adapters to the memory of GPUs."""
 
     DMABUF = "dmabuf"
     NVIDIA_PEERMEM = "nvidia-peermem"
@@ -69,14 +69,14 @@ class OperatorRelease(StrEnum):
 
 
 class SupportPlan(StrEnum):
-    """How long AKS supports a version of Kubernetes: as the community does, or a year longer."""
+    """Length of AKS's support for a version of Kubernetes: as the community does, or a year longer."""
 
     KUBERNETES_OFFICIAL = "KubernetesOfficial"
     AKS_LONG_TERM_SUPPORT = "AKSLongTermSupport"
 
 
 class OutboundType(StrEnum):
-    """How nodes reach the internet."""
+    """The way of nodes to the internet."""
 
     LOAD_BALANCER = "loadBalancer"
     USER_ASSIGNED_NAT_GATEWAY = "userAssignedNATGateway"
@@ -85,7 +85,7 @@ class OutboundType(StrEnum):
 
 
 class Login(StrEnum):
-    """How kubelogin logs in. None of these ways asks a person."""
+    """The login method of kubelogin. None of these methods is interactive."""
 
     AZURECLI = "azurecli"
     SPN = "spn"
@@ -103,21 +103,21 @@ class OsSku(StrEnum):
 
 
 class OsDiskType(StrEnum):
-    """Where the OS disk lies."""
+    """The place of the OS disk."""
 
     MANAGED = "Managed"
     EPHEMERAL = "Ephemeral"
 
 
 class Priority(StrEnum):
-    """Whether Azure may take the machines back at any time, for which they are cheaper."""
+    """Spot: Azure may take the machines back at any time, for which they are cheaper."""
 
     REGULAR = "Regular"
     SPOT = "Spot"
 
 
 class ValidationMode(StrEnum):
-    """What follows from a failed check: the update fails, or it is reported, or nothing is checked."""
+    """The consequence of a failed check: the update fails, or it is reported, or nothing is checked."""
 
     ENFORCE = "enforce"
     WARN = "warn"
@@ -125,7 +125,7 @@ class ValidationMode(StrEnum):
 
 
 class Unread(StrEnum):
-    """What follows where error counters cannot be read: it fails, or it is reported, or nothing is read."""
+    """The consequence if error counters cannot be read: it fails, or it is reported, or nothing is read."""
 
     ENFORCE = "enforce"
     WARN = "warn"
@@ -140,14 +140,14 @@ class Sweep(StrEnum):
 
 
 class Prometheus(StrEnum):
-    """Whose Prometheus reads the monitors: the Prometheus Operator's, or Azure Managed Prometheus."""
+    """The Prometheus that reads the monitors: the Prometheus Operator's, or Azure Managed Prometheus."""
 
     KUBE_PROMETHEUS = "kube-prometheus"
     AZURE = "azure"
 
 
 class Scheduler(StrEnum):
-    """Who places jobs."""
+    """The scheduler of jobs."""
 
     KUEUE = "kueue"
     VOLCANO = "volcano"

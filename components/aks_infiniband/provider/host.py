@@ -19,7 +19,7 @@ from aks_infiniband.provider.descriptions import describe
 from aks_infiniband.provider.refusals import refusals
 
 PACKAGE: Final = "aks-infiniband"
-"""Of the schema and of every component's token, and so of every resource in a state."""
+"""Prefix of the schema and of every component's token, and so of every resource in a state."""
 COMPONENTS: Final[list[type[pulumi.ComponentResource]]] = [
     whole.RdmaCluster,
     cluster.AksCluster,
@@ -53,7 +53,7 @@ COMPONENTS: Final[list[type[pulumi.ComponentResource]]] = [
 
 
 class Provider(ComponentProvider):
-    """The components as the engine asks for them. A mistake in an input is told in words, without a traceback."""
+    """The components as the engine requests them. A mistake in an input is reported in words, without a traceback."""
 
     def __init__(self) -> None:
         super().__init__(COMPONENTS, PACKAGE, version=version(PACKAGE))

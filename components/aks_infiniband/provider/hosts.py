@@ -1,4 +1,4 @@
-"""What runs on every machine of some pools, for every language."""
+"""The programs that run on every machine of some pools, for every language."""
 
 from typing import TypedDict
 
@@ -12,12 +12,12 @@ from aks_infiniband.provider.inputs import describes
 
 @describes(NodeDaemonArgs)
 class NodeDaemonInputs(TypedDict):
-    """What every DaemonSet of ours takes. It is ready when its pods are, on the nodes that are there."""
+    """The inputs of every DaemonSet of ours. The DaemonSet is ready when its pods are, on the nodes that are there."""
 
 
 @describes(node_preparation.NodePreparationArgs)
 class NodePreparationInputs(TypedDict):
-    """What a NodePreparation takes."""
+    """The arguments of a NodePreparation."""
 
 
 class NodePreparation(node_preparation.NodePreparation):
@@ -42,7 +42,7 @@ class PeermemLoader(peermem.PeermemLoader):
 
 
 class ToolkitHardening(toolkit_hardening.ToolkitHardening):
-    """Keeps GPUs from containers that asked for none, for pools whose GPU driver AKS owns."""
+    """Keeps GPUs from containers that did not request any, for pools whose GPU driver AKS owns."""
 
     def __init__(self, name: str, args: NodeDaemonInputs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, args=taken(toolkit_hardening.ToolkitHardeningArgs, args), opts=opts)

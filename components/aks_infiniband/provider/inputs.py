@@ -1,5 +1,5 @@
-"""What several components take, for every language. Whoever describes inputs takes `describes` from here, so that the
-parts of them are described before.
+"""The inputs of several components, for every language. A module that describes inputs takes `describes` from here, so
+that the parts of them are described before.
 """
 
 from typing import Any, NotRequired, TypedDict
@@ -33,7 +33,7 @@ class PoolDescription(TypedDict):
 
 @describes(ChartSettings, part=ChartSource)
 class ChartDescription(TypedDict):
-    """A Helm chart from another place. What is left out stays as its makers have it."""
+    """A Helm chart from another place. Values that are left out stay as its makers have them."""
 
 
 @describes(Registry)
@@ -43,12 +43,12 @@ class RegistryDescription(TypedDict):
 
 @describes(Waits)
 class WaitsDescription(TypedDict):
-    """How long is waited, and how often is looked."""
+    """The limits of waits, and the pauses between looks."""
 
 
 @describes(DriverUpgrade)
 class UpgradeDescription(TypedDict):
-    """How a changed driver reaches the nodes: one at a time, each drained first."""
+    """The way in which a changed driver reaches the nodes: one at a time, each drained first."""
 
 
 @describes(GivenThreshold)
@@ -58,7 +58,7 @@ class ThresholdDescription(TypedDict):
 
 @describes(OperatorArgs)
 class OperatorInputs(TypedDict):
-    """What all operators take."""
+    """The inputs of all operators."""
 
     chart: NotRequired[ChartDescription]
     """The chart. Default: that of its makers."""
@@ -67,4 +67,4 @@ class OperatorInputs(TypedDict):
     system_node_selector: NotRequired[dict[str, str]]
     """Labels of the nodes that carry the operator. Default: AKS's label of system pools. Empty: any node of no pool."""
     registry: NotRequired[RegistryDescription]
-    """Where images come from. Default: from where their makers publish them."""
+    """The source of images. Default: the places at which their makers publish them."""

@@ -1,4 +1,6 @@
-"""The components that Azure makes beside the cluster, for every language: the feature, and pools of machines."""
+"""The components that Azure makes in addition to the cluster, for every language: the feature, and pools of
+machines.
+"""
 
 from typing import Any, TypedDict
 
@@ -12,11 +14,11 @@ from aks_infiniband.provider.inputs import describes
 
 @describes(feature.FeatureRegistrationArgs)
 class FeatureRegistrationInputs(TypedDict):
-    """What a FeatureRegistration takes."""
+    """The inputs of a FeatureRegistration."""
 
 
 class FeatureRegistration(feature.FeatureRegistration):
-    """AKSInfinibandSupport, Registered in the subscription, and AKS told of it. It outlives the stack."""
+    """AKSInfinibandSupport, Registered in the subscription, and AKS told of it. The registration outlives the stack."""
 
     registered: pulumi.Output[Any]
     """ID of what registers it, known once the feature is Registered."""
@@ -27,14 +29,14 @@ class FeatureRegistration(feature.FeatureRegistration):
 
 
 class FeatureAbsenceInputs(TypedDict):
-    """What a FeatureAbsence takes: nothing. The subscription is that of the provider."""
+    """The inputs of a FeatureAbsence: nothing. The subscription is that of the provider."""
 
 
 class FeatureAbsence(feature.FeatureAbsence):
     """AKSInfinibandSupport, not registered in the subscription, and AKS told of it: for GB200 and GB300."""
 
     absent: pulumi.Output[Any]
-    """ID of what tells AKS. It is known once the feature was found absent."""
+    """ID of the resource that informs AKS. The ID is known once the feature was found absent."""
 
     def __init__(self, name: str, args: FeatureAbsenceInputs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, args=taken(feature.FeatureAbsenceArgs, args), opts=opts)
@@ -48,7 +50,7 @@ class AutoscaleDescription(TypedDict):
 
 @describes(Machines)
 class MachinesDescription(TypedDict):
-    """Properties that a pool of any kind may ask Azure for."""
+    """Properties of a pool of any kind that a user may choose."""
 
 
 @describes(OrdinaryPool)
@@ -58,7 +60,7 @@ class OrdinaryPoolDescription(TypedDict):
 
 @describes(node_pool.InfinibandNodePoolArgs)
 class InfinibandNodePoolInputs(TypedDict):
-    """What an InfinibandNodePool takes."""
+    """The inputs of an InfinibandNodePool."""
 
 
 class InfinibandNodePool(node_pool.InfinibandNodePool):
@@ -74,7 +76,7 @@ class InfinibandNodePool(node_pool.InfinibandNodePool):
 
 @describes(node_pool.OrdinaryNodePoolArgs)
 class OrdinaryNodePoolInputs(TypedDict):
-    """What an OrdinaryNodePool takes."""
+    """The inputs of an OrdinaryNodePool."""
 
 
 class OrdinaryNodePool(node_pool.OrdinaryNodePool):

@@ -1,8 +1,9 @@
-"""Whether a connection comes from this user: the engine reaches its providers on loopback, where anybody can knock.
+"""A check that a connection comes from this user: the engine reaches its providers on loopback, which every local user
+can reach.
 
-The engine takes a port and nothing else of a provider: no Unix socket, no secret. Who owns the other end of a
-connection stands in the kernel's table of sockets (Linux, Documentation/networking/proc_net_tcp.rst). A rehearsal's
-simulated Azure asks here, too, and what is built into its engine (rehearsal/tools/doors/own_user.go) asks the same.
+The engine takes a port and nothing else of a provider: no Unix socket, no secret. The kernel's table of sockets names
+the owner of the other end of a connection (Linux, Documentation/networking/proc_net_tcp.rst). A rehearsal's simulated
+Azure reads it here, too, and the part that is built into its engine (rehearsal/tools/doors/own_user.go) reads the same.
 """
 
 from __future__ import annotations
@@ -20,22 +21,22 @@ _ESTABLISHED: Final = 1
 """TCP_ESTABLISHED (Linux, include/net/tcp_states.h)."""
 
 Address = tuple[str, int]
-"""An IP address, of version 4 where it can be, and a port."""
+"""An IP address, of version 4 if it can be, and a port."""
 
 
 def is_own(connection: socket.socket) -> bool:
-    """Whether the other end of a connection that was accepted belongs to this user, and is open."""
+    """True if the other end of a connection that was accepted belongs to this user, and is open."""
     try:
         there, here = connection.getpeername(), connection.getsockname()
         found = owner(table(), local=(there[0], there[1]), remote=(here[0], here[1]))
-        # As long as our end is established, no other socket can have the other end's addresses: so it is asked last.
+        # As long as our end is established, no other socket can have the other end's addresses: so it is read last.
         return found == os.geteuid() and _is_established(connection)
     except OSError:  # it is closed already
         return False
 
 
 def is_known() -> bool:
-    """Whether this computer's kernel tells whose a connection is."""
+    """True if this computer's kernel reports the owner of a connection."""
     return any(place.exists() for place in _TABLES)
 
 
@@ -45,7 +46,7 @@ def table() -> list[str]:
 
 
 def owner(rows: Iterable[str], *, local: Address, remote: Address) -> int | None:
-    """The user of the socket that is connected from one address to another; None where there is none.
+    """The user of the socket that is connected from one address to another; None if there is none.
 
     Both count: the kernel gives one local port to several connections that go to different places.
     rows: of the kernel's table, without its heading.

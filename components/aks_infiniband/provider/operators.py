@@ -28,10 +28,8 @@ def operator(
 ) -> _Args:
     """The arguments of an operator.
 
-    chart: the default one.
-    values: makes all Helm values of the release, of pools, further values, and what else it takes.
-    choices: inputs that it takes as they are, where they are given.
-    options: what else it takes.
+    chart: the default one. values: makes all Helm values of the release, of pools, further values, and its other
+    arguments. choices: inputs that it takes as they are, if they are given. options: its other arguments.
     """
     pools = pools_of(given["pools"])
     keep_rule(Labels, given.get("system_node_selector"), "systemNodeSelector")
@@ -41,7 +39,7 @@ def operator(
 
 
 def registry(given: Mapping[str, Any]) -> Registry:
-    """Where images come from."""
+    """The source of images."""
     return Registry(**given.get("registry", {}))
 
 
@@ -51,10 +49,10 @@ def _release(given: Mapping[str, Any]) -> Release:
 
 @describes(network_operator.NetworkOperatorArgs, OperatorInputs)
 class NetworkOperatorInputs(TypedDict):
-    """What a NetworkOperator takes."""
+    """The inputs of a NetworkOperator."""
 
     feature_discovery: NotRequired[bool]
-    """False where the cluster has a Node Feature Discovery already. Default: true."""
+    """False if the cluster has a Node Feature Discovery already. Default: true."""
 
 
 class NetworkOperator(network_operator.NetworkOperator):
@@ -74,12 +72,12 @@ class NetworkOperator(network_operator.NetworkOperator):
 
 @describes(gpu_operator.GpuOperatorArgs, OperatorOptions, OperatorInputs, without=("turns",))
 class GpuOperatorInputs(TypedDict):
-    """What a GpuOperator takes."""
+    """The inputs of a GpuOperator."""
 
     metrics: NotRequired[bool]
-    """Whether the metrics of the GPUs are read, as with Observability. Default: false."""
+    """True if the metrics of the GPUs are read, as with Observability. Default: false."""
     accept_visible_devices_envvar: NotRequired[bool]
-    """Whether containers without privileges may name GPUs by a variable. Default: false."""
+    """True if containers without privileges may name GPUs by a variable. Default: false."""
 
 
 class GpuOperator(gpu_operator.GpuOperator):
@@ -104,11 +102,11 @@ class GpuOperator(gpu_operator.GpuOperator):
 
 @describes(existing_gpu_operator.ExistingGpuOperatorArgs)
 class ExistingGpuOperatorInputs(TypedDict):
-    """What an ExistingGpuOperator takes. Without a kubeconfig nothing is looked at."""
+    """The inputs of an ExistingGpuOperator. Without a kubeconfig nothing is looked at."""
 
 
 class ExistingGpuOperator(existing_gpu_operator.ExistingGpuOperator):
-    """A GPU Operator that somebody else keeps, once its ClusterPolicy says ready. Nothing of it is made or changed."""
+    """A GPU Operator that others keep, once its ClusterPolicy says ready. Nothing of it is made or changed."""
 
     ready: pulumi.Output[Any]
     """URN of this component, known once the operator is ready."""

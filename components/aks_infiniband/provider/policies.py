@@ -1,4 +1,6 @@
-"""What NVIDIA's Network Operator puts on nodes, for every language: policies, and networks over InfiniBand."""
+"""The parts that NVIDIA's Network Operator puts on nodes, for every language: policies, and networks over
+InfiniBand.
+"""
 
 from collections.abc import Mapping
 from ipaddress import IPv4Address, IPv4Network
@@ -14,11 +16,12 @@ from aks_infiniband.provider.inputs import PoolDescription, describes
 
 @describes(OperatorOptions, nic_policy.NicClusterPolicyArgs, without=("policies", "turns"))
 class NicClusterPolicyInputs(TypedDict):
-    """What a NicClusterPolicy takes."""
+    """The inputs of a NicClusterPolicy."""
 
     pools: list[PoolDescription]
-    """All pools with InfiniBand of the cluster. Where they differ in driver or device plugin, a NicNodePolicy of each
-    holds what the others have not."""
+    """All pools with InfiniBand of the cluster. If they differ in driver or device plugin, a NicNodePolicy of each
+    holds what the others have not.
+    """
 
 
 def _policies(given: Mapping[str, Any]) -> nic_policy.NicPolicySpecs:
@@ -35,8 +38,8 @@ class NicClusterPolicy(nic_policy.NicClusterPolicy):
 
 @describes(NicClusterPolicyInputs, existing_network_operator.ExistingNetworkOperatorArgs, without=("policies",))
 class ExistingNetworkOperatorInputs(TypedDict):
-    """What an ExistingNetworkOperator takes: the same as the NicClusterPolicy. Without a kubeconfig nothing is looked
-    at.
+    """The inputs of an ExistingNetworkOperator: the same as the NicClusterPolicy. Without a kubeconfig nothing is
+    looked at.
     """
 
 
@@ -56,7 +59,7 @@ class ExistingNetworkOperator(existing_network_operator.ExistingNetworkOperator)
 
 @describes(NicClusterPolicyInputs, nic_policy.NicNodePolicyArgs, without=("policies", "turns"))
 class NicNodePolicyInputs(TypedDict):
-    """What a NicNodePolicy takes: the same as the NicClusterPolicy, and the pool."""
+    """The inputs of a NicNodePolicy: the same as the NicClusterPolicy, and the pool."""
 
 
 class NicNodePolicy(nic_policy.NicNodePolicy):
@@ -69,10 +72,10 @@ class NicNodePolicy(nic_policy.NicNodePolicy):
 
 @describes(ipoib.IpoibNetworkArgs, without=("network",))
 class IpoibNetworkInputs(TypedDict):
-    """What an IpoibNetwork takes."""
+    """The inputs of an IpoibNetwork."""
 
     pools: list[PoolDescription]
-    """All pools with InfiniBand of the cluster. Those in mode ipoib tell which networks there are."""
+    """All pools with InfiniBand of the cluster. The pools in mode ipoib define which networks there are."""
     network: str
     """Name of the network, one of those of the pools."""
     addresses: str

@@ -1,4 +1,4 @@
-"""What the schema says against inputs, each with its place and the reason, before anything is made.
+"""The schema's objections to inputs, each with its place and the reason, before anything is made.
 
 Pulumi's own provider passes over a key that it does not know, and hands a value of another type on.
 """
@@ -29,7 +29,7 @@ def refusals(schema: Mapping[str, Any], token: str, inputs: Mapping[str, Any]) -
     if resource is None:
         known = [each.rpartition(":")[2] for each in schema["resources"]]
         asked = token.rpartition(":")[2]
-        yield "", f"{word(asked)} is no component; {did_you_mean(asked, known)}components are {', '.join(known)}"
+        yield "", f"{word(asked)} is not a component; {did_you_mean(asked, known)}components are {', '.join(known)}"
         return
     try:
         plain_data(inputs)
@@ -44,7 +44,7 @@ def refusals(schema: Mapping[str, Any], token: str, inputs: Mapping[str, Any]) -
 
 
 def told_by_a_resource(value: Any) -> bool:
-    """Whether any part of a value comes from another resource, or is a secret."""
+    """True if any part of a value comes from another resource, or is a secret."""
     if isinstance(value, dict):
         return any(map(told_by_a_resource, value.values()))
     if isinstance(value, list):
@@ -69,7 +69,7 @@ def _keys(
 
 
 def _value(schema: Mapping[str, Any], about: Property, given: Any, path: str) -> Iterator[tuple[str, str]]:
-    """A value that is None is left out, and nothing is known of one that a resource tells."""
+    """A value that is None is left out, and an output of a resource is not yet known."""
     if given is None or isinstance(given, pulumi.Output):
         return
     kind = schema["types"].get(about.get("$ref", "").removeprefix("#/types/"), about)

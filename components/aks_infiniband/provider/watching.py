@@ -1,4 +1,4 @@
-"""What measures and watches machines, for every language."""
+"""The components that measure and watch machines, for every language."""
 
 from typing import TypedDict
 
@@ -16,7 +16,7 @@ from aks_infiniband.provider.inputs import describes
     typed={"mode": ValidationMode, "error_counters": Unread},
 )
 class ValidationInputs(TypedDict):
-    """What a Validation takes."""
+    """The inputs of a Validation."""
 
 
 class Validation(validation.Validation):
@@ -29,7 +29,7 @@ class Validation(validation.Validation):
 
 @describes(light_check.LightCheckArgs, typed={"error_counters": Unread})
 class LightCheckInputs(TypedDict):
-    """What a LightCheck takes."""
+    """The inputs of a LightCheck."""
 
 
 class LightCheck(light_check.LightCheck):
@@ -41,7 +41,9 @@ class LightCheck(light_check.LightCheck):
 
 @describes(observability.ObservabilityArgs)
 class ObservabilityInputs(TypedDict):
-    """What an Observability takes. It needs the namespace aks-infiniband-system, which admits host paths."""
+    """The inputs of an Observability. The component needs the namespace aks-infiniband-system, which admits
+    host paths.
+    """
 
 
 class Observability(observability.Observability):

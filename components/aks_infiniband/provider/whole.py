@@ -9,7 +9,7 @@ from aks_infiniband.stack.load import load, registry_credentials, stack_configur
 
 
 class RdmaClusterInputs(TypedDict):
-    """What an RdmaCluster takes."""
+    """The inputs of an RdmaCluster."""
 
     settings: NotRequired[dict[str, Any]]
     """The settings, by their keys in a stack file: azure-native:location, aks-infiniband:cluster,

@@ -1,4 +1,4 @@
-"""What workloads find, and what they may not do, for every language."""
+"""The settings and the guard of workloads, for every language."""
 
 from typing import TypedDict
 
@@ -12,7 +12,7 @@ from aks_infiniband.workload import guard, pool_topology, settings
 
 @describes(settings.WorkloadSettingsArgs)
 class WorkloadSettingsInputs(TypedDict):
-    """What WorkloadSettings take."""
+    """The inputs of WorkloadSettings."""
 
 
 class WorkloadSettings(settings.WorkloadSettings):
@@ -24,11 +24,11 @@ class WorkloadSettings(settings.WorkloadSettings):
 
 @describes(guard.WorkloadGuardArgs)
 class WorkloadGuardInputs(TypedDict):
-    """What a WorkloadGuard takes."""
+    """The arguments of a WorkloadGuard."""
 
 
 class WorkloadGuard(guard.WorkloadGuard):
-    """What workloads may not do in their namespaces: all that Pod Security's baseline refuses, but for IPC_LOCK."""
+    """The guard of workloads' namespaces: it refuses all that Pod Security's baseline refuses, except IPC_LOCK."""
 
     def __init__(self, name: str, args: WorkloadGuardInputs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, args=taken(guard.WorkloadGuardArgs, args), opts=opts)
@@ -36,7 +36,7 @@ class WorkloadGuard(guard.WorkloadGuard):
 
 @describes(pool_topology.PoolTopologyArgs)
 class PoolTopologyInputs(TypedDict):
-    """What a PoolTopology takes."""
+    """The arguments of a PoolTopology."""
 
 
 class PoolTopology(pool_topology.PoolTopology):
@@ -48,7 +48,7 @@ class PoolTopology(pool_topology.PoolTopology):
 
 @describes(registry.RegistryCredentialsArgs)
 class RegistryCredentialsInputs(TypedDict):
-    """What RegistryCredentials take."""
+    """The arguments of RegistryCredentials."""
 
 
 class RegistryCredentials(registry.RegistryCredentials):

@@ -1,4 +1,4 @@
-"""What all components share when they make a resource: options of children, labels, and where images come from.
+"""The shared parts of components that make resources: options of children, labels, and the source of images.
 
-A helper lives here when at least two rooms need it. What belongs to one component stays in that component's room.
+A helper lives here when at least two rooms need it. The parts of one component stay in that component's room.
 """

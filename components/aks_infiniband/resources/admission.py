@@ -1,10 +1,10 @@
 """Admission policies as the API server completes them.
 
 Server-side apply owns `matchConstraints` and `matchResources` whole (`x-kubernetes-map-type: atomic`), and the server
-fills in what they leave out. So an object that leaves something out is not what its maker has sent, and another manager
-that sends the same is refused: an `up` after one that was killed while it made the object, or with a lost state, where
-the Kubernetes provider takes another manager's name. What the server would add (Kubernetes API reference,
-admissionregistration.k8s.io/v1, of 1.36) is written out here.
+fills in what they leave out. So an object that leaves something out differs from its maker's request, and another
+manager that sends the same is refused: an `up` after one that was killed while it made the object, or with a lost
+state, because the Kubernetes provider then takes another manager's name. The values that the server would add
+(Kubernetes API reference, admissionregistration.k8s.io/v1, of 1.36) are written out here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,15 +15,18 @@ import pulumi_kubernetes as k8s
 
 _EVERYTHING: Final[Mapping[str, Any]] = {"matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": {}}
 _NODE_CLAIM: Final = "authentication.kubernetes.io/node-name"
-"""What the API server knows of a token that a kubelet has fetched for a pod: the pod's node since 1.30, unless the
+"""The API server's knowledge of a token that a kubelet has fetched for a pod: the pod's node since 1.30, unless the
 feature gate ServiceAccountTokenPodNodeInfo is off, and always since 1.32 (kubernetes/kubernetes,
-pkg/features/kube_features.go, read 2026-11-28)."""
+pkg/features/kube_features.go, read 2026-11-28).
+"""
 NODE: Final[Mapping[str, str]] = {
     "name": "node",
     "expression": f"request.userInfo.extra[?'{_NODE_CLAIM}'][0].orValue('')",
 }
-"""A policy's variable: the node of the pod whose token asks; empty, which is no node's name, for a token of no pod, and
-for every token of an API server that does not say it. A rule that compares with it then refuses."""
+"""A policy's variable: the node of the pod whose token sends the request; empty, which cannot be a node's name, for a
+token without a pod, and for every token of an API server that does not say it. A rule that compares with it then
+refuses.
+"""
 METADATA_STAYS: Final = (
     "['annotations', 'finalizers', 'labels', 'ownerReferences'].all(k, object.metadata[?k] == oldObject.metadata[?k])"
 )
@@ -46,7 +49,7 @@ def limit(
 ) -> dict[str, Any]:
     """The spec of a ValidatingAdmissionPolicy that holds an account to what it is for.
 
-    who: in its messages. validations: the rules in CEL, by what is said where one is broken.
+    who: in its messages. validations: the rules in CEL, by the message if one is broken.
     """
     return {
         "failurePolicy": "Fail",

@@ -1,8 +1,8 @@
-"""What is in a cluster by the name of an object that a program is about to make, and is not the program's.
+"""Objects in a cluster under the name of one that a program is about to make, and that are not the program's.
 
-It stays as it is: the engine would take it for the program's own, because server-side apply changes what is there, and
-a destroy would delete it. The engine asks before each creation, at preview too, and never about what is in the state.
-The first answer is for all objects of a program, so that none is made next to one of others.
+Such an object stays as it is: the engine would take it for the program's own, because server-side apply changes what is
+there, and a destroy would delete it. The engine calls this before each creation, at preview too, and never for objects
+in the state. The first answer is for all objects of a program, so that none is made next to one of others.
 """
 
 import asyncio
@@ -36,8 +36,9 @@ from aks_infiniband.resources.there import (
 
 _LIMIT_SECONDS: Final = 30.0
 _ANSWER_SECONDS: Final = 120.0
-"""How long an API server may take for its first answer, while it is not known whose its objects are. Assumed: the
-address of a new cluster is not found everywhere at once."""
+"""The time of an API server for its first answer, while the owner of its objects is unknown. Assumed: the address of a
+new cluster is not found everywhere at once.
+"""
 _PAUSE_SECONDS: Final = 5.0
 _HOOK: Final = "aks-infiniband-there-already"
 _RELEASE: Final = "kubernetes:helm.sh/v3:Release"
@@ -45,7 +46,7 @@ _IPOIB_NETWORK: Final = "kubernetes:mellanox.com/v1alpha1:IPoIBNetwork"
 """Keeps no annotation: the Network Operator leaves its own alone (Mellanox/network-operator v26.4.1,
 pkg/state/state_ipoib_network.go)."""
 _PATCH: Final = "Patch"
-"""How the provider's types of changes to objects end that others make."""
+"""The ending of the provider's types of changes to objects that others make."""
 _INSTEAD: Final = {
     metadata.NETWORK_OPERATOR_NAMESPACE: "aks-infiniband:networkOperator.existing",
     "mellanox.com": "aks-infiniband:networkOperator.existing",
@@ -77,12 +78,12 @@ class Declared:
 
     objects: dict[Named, None] = field(default_factory=dict)
     patched: dict[Named, None] = field(default_factory=dict)
-    """Those that a chart makes, and the program only changes or waits for."""
+    """Objects that a chart makes, and that the program only changes or waits for."""
     releases: dict[tuple[str, str], None] = field(default_factory=dict)
     """Namespace and name of each Helm release."""
 
     def wanted(self, releases: Iterable[tuple[str, str]]) -> list[Named]:
-        """What is looked for. releases: of the whole program, of which one makes what is patched."""
+        """The objects to look for. releases: of the whole program, of which one makes what is patched."""
         grounds = {place for place, _ in (releases if self.patched else self.releases)}
         return list(dict.fromkeys([_SYSTEM, *map(_namespace, sorted(grounds)), *self.objects, *self.patched]))
 
@@ -105,7 +106,7 @@ class Declared:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Whose:
-    """Tells the program's objects from those of others."""
+    """Distinguishes the program's objects from those of others."""
 
     stack: str
     """Project and stack."""
@@ -113,11 +114,14 @@ class Whose:
     releases: Mapping[tuple[str, str], None]
     """The program's own, by namespace and name."""
     certain: bool
-    """Whether an object must say itself that it is the stack's. What earlier releases made does not say it, and is in
-    the state."""
+    """True if an object must say itself that it is the stack's. Objects of earlier releases do not say it, and are in
+    the state.
+    """
 
     def lacking(self, declared: Declared) -> Iterator[tuple[str, str]]:
-        """What is there and is not the stack's, with who made it, and what to do; those of one remedy together."""
+        """Objects that exist and are not the stack's, with their maker, and what to do; those of one remedy
+        together.
+        """
         keeper = self._keeper
         if keeper is not None and keeper != self.stack:
             yield (
@@ -205,20 +209,20 @@ def _stack_of(found: Object) -> str | None:
 
 @dataclass(kw_only=True, eq=False)
 class _Cluster:
-    """What a program makes in one cluster."""
+    """The objects that a program makes in one cluster."""
 
     provider: pulumi.ProviderResource | None
-    """What reaches it; None for the engine's own."""
+    """The provider that reaches it; None for the engine's own."""
     stack: str
     """Project and stack."""
     changes: bool
-    """Whether the engine is about to change the cluster."""
+    """True if the engine is about to change the cluster."""
     hook_name: str
     declared: Declared = field(default_factory=Declared)
     first: asyncio.Task[str] | None = None
     """The look at all objects: why nothing is made at all, or an empty text."""
     surroundings: tuple[str | None, str | None]
-    """Kubeconfig and context of the engine's own provider, as the stack's configuration has them."""
+    """Kubeconfig and context of the engine's provider, as the stack's configuration has them."""
     looker: Looker | None = None
     hook: pulumi.ResourceHook = field(init=False)
 
@@ -245,12 +249,14 @@ class _Cluster:
         lacking = list(whose.lacking(declared))
         if found.unread and self.changes:
             # Without an answer it is not known whose the objects are, and the engine would change and own them.
-            lacking.append((f"the cluster does not tell what it has ({found.unread[0]})", _READ))
+            lacking.append((f"the cluster does not report what it has ({found.unread[0]})", _READ))
         lines = "\n".join(f"  - {what}\n    do: {remedy}" for what, remedy in lacking)
         return f"nothing was made in the cluster, because others have to act first:\n{lines}" if lacking else ""
 
     async def _there(self, declared: Declared) -> There:
-        """What the cluster has of these. Before it is changed, an API server that nothing reaches is waited for."""
+        """The objects among these that the cluster has. Before it is changed, an API server that nothing reaches is
+        waited for.
+        """
         urn = None if self.provider is None else await self.provider.urn.future()
         look = partial(self._found, pulumi.runtime.settings.get_monitor(), urn, declared)
         begun = time.monotonic()
@@ -286,7 +292,7 @@ class _Cluster:
 def _state_of(urn: str, monitor: Any) -> Mapping[str, Any]:
     """The properties of a resource, whatever program made it, by the engine's own function (3.259).
 
-    It is asked here and not by the SDK, whose threads may all wait for the creations that wait for this.
+    The state is read here and not by the SDK, whose threads may all wait for the creations that wait for this.
     """
     request = resource_pb2.ResourceInvokeRequest(tok="pulumi:pulumi:getResource")
     request.args.update({"urn": urn})
@@ -299,13 +305,15 @@ def _state_of(urn: str, monitor: Any) -> Mapping[str, Any]:
 _clusters: WeakKeyDictionary[Any, dict[pulumi.ProviderResource | None, _Cluster]] = WeakKeyDictionary()
 """By the connection of a program to its engine, of which each run has its own, and there by provider."""
 _unnamed: Final = count(1)
-"""Numbers the providers that another process has made: here they have no name, and the engine takes a hook's name once.
+"""Numbers the providers that another process has made: here their names are unknown, and the engine takes a hook's name
+once.
 """
 
 
 def never_take_over(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
     """For the resource option `transformations`: what is made in a cluster says whose it is, and is not made if others
-    have it. What is imported is left to who imports it, and what outlives the stack is never the stack's.
+    have it. An imported object is left to the person who imports it, and an object that outlives the stack is never the
+    stack's.
     """
     if not args.type_.startswith("kubernetes:") or args.opts.retain_on_delete or args.opts.import_:
         return None

@@ -8,10 +8,11 @@ AMD_GPU_OPERATOR_NAMESPACE: Final = "kube-amd-gpu"
 """As in AMD's documentation."""
 CERT_MANAGER_NAMESPACE: Final = "cert-manager"
 OPERATOR_NAMESPACES: Final = (NETWORK_OPERATOR_NAMESPACE, GPU_OPERATOR_NAMESPACE, AMD_GPU_OPERATOR_NAMESPACE)
-"""Those whose pods run on the pools' nodes."""
+"""Namespaces of operators that run pods on the pools' nodes."""
 SYSTEM_NAMESPACE: Final = "aks-infiniband-system"
-"""Namespace of validation, node preparation and the pull secret. No workload belongs there: whoever may run pods there
-is an administrator of every node."""
+"""Namespace of validation, node preparation and the pull secret. Workloads do not belong there: a user who may run pods
+there is an administrator of every node.
+"""
 
 PRIVILEGED: Final = {"pod-security.kubernetes.io/enforce": "privileged"}
 """Label of a namespace that admits what the lower Pod Security levels refuse: the operators' driver containers, which

@@ -18,7 +18,7 @@ the other (field reports, B5); the rest is reserve."""
 
 
 class Waits(Section):
-    """How long this program waits for what Azure and the operators report, and how often it looks."""
+    """The program's limits for its waits on Azure and the operators, and its pauses between looks."""
 
     poll_seconds: PollSeconds = Field(default=10, strict=True)
     """Seconds between two looks."""
@@ -34,7 +34,7 @@ class WaitArgs:
     """Arguments of every component that waits until something in the cluster is ready."""
 
     timeout_seconds: TimeoutSeconds = TIMEOUT_SECONDS
-    """How long what the component makes may take to become ready, from its creation."""
+    """Limit until the component's objects are ready, from its creation."""
     kubeconfig: pulumi.Input[str] | None = None
     """With it a failed wait is explained; without it the engine's own message stands."""
 
@@ -47,7 +47,8 @@ def child_options(parent: pulumi.Resource, opts: pulumi.ResourceOptions | None, 
     """Options of a component's child.
 
     The Python SDK gives a component's children its provider, transforms and aliases, but neither what the component
-    waits for nor what it is deleted with; both are carried on here. What is there already in a cluster is not made.
+    waits for nor what it is deleted with; both are carried on here. An object that exists already in a cluster is not
+    made.
 
     more: further resource options. depends_on is added to the component's, everything else replaces it.
     """

@@ -1,4 +1,4 @@
-"""Kubernetes quantities, such as 8, 1k, 10Mi and 4Gi: how much of a resource there is, or is asked for."""
+"""Kubernetes quantities, such as 8, 1k, 10Mi and 4Gi: the amount of a resource, or of a request."""
 
 import re
 from decimal import Decimal
@@ -11,7 +11,7 @@ _DECIMAL: Final = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "
 
 
 def quantity(given: Any) -> Decimal:
-    """How much a quantity is, in the resource's own unit; 0 for what the API server would not have taken."""
+    """The amount of a quantity, in the resource's own unit; 0 for text that the API server would not have taken."""
     found = _QUANTITY.fullmatch(str(given).strip())
     if found is None:
         return Decimal(0)

@@ -1,4 +1,4 @@
-"""Where images come from instead of the internet, and the Secret with which they are pulled."""
+"""The registry that replaces the internet as the source of images, and the Secret with which they are pulled."""
 
 import base64
 from dataclasses import asdict, dataclass
@@ -24,18 +24,19 @@ class Registry:
     """A registry that mirrors every image under the path it has at its source; by default the sources themselves."""
 
     images: Annotated[str, rules.image_registry] | None = None
-    """Registry, with a path or without; nvcr.io/nvidia/x becomes IMAGES/nvidia/x. Default:
-    every image from where its makers publish it."""
+    """Registry, with a path or without; nvcr.io/nvidia/x becomes IMAGES/nvidia/x. Default: every image from the place
+    at which its makers publish it.
+    """
     pull_secret: str | None = None
     """Name of the Secret that pods pull with, such as that of RegistryCredentials. Default: none."""
 
     def __post_init__(self) -> None:
-        """Raises ValueError for what is no registry."""
+        """Raises ValueError for text that is not a registry."""
         keep_rules(self)
 
     def image(self, reference: str) -> str:
-        """Where this image, or this repository of images, is pulled from; by its digest where that is known, which a
-        registry that mirrors it has to keep, with all its platforms.
+        """The place from which this image, or this repository of images, is pulled; by its digest if it is known. A
+        registry that mirrors it has to keep the digest, with all its platforms.
         """
         pinned = by_digest(reference)
         if self.images is None or reference.startswith(f"{self.images}/"):
@@ -55,11 +56,11 @@ class Registry:
 
 
 SOURCES: Final = Registry()
-"""Every image from where its maker publishes it."""
+"""Every image from the place at which its maker publishes it."""
 
 
 def _path_at_source(reference: str) -> str:
-    """The reference without its host; none means Docker Hub, where images without a namespace lie in library/."""
+    """The reference without its host; none means Docker Hub, which keeps images without a namespace in library/."""
     host, slash, path = reference.partition("/")
     if not slash:
         return f"library/{reference}"
@@ -71,15 +72,15 @@ def _path_at_source(reference: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class RegistryCredentialsArgs:
-    """What RegistryCredentials take."""
+    """The arguments of RegistryCredentials."""
 
     namespace: pulumi.Input[Annotated[str, rules.namespace]]
-    """Where pods are to pull with them. It has to exist."""
+    """The namespace in which pods are to pull with them. The namespace has to exist."""
     docker_config: pulumi.Input[str]
     """Content of a docker configuration file, JSON: {"auths": {"registry.example": {"auth": …}}}."""
 
     def __post_init__(self) -> None:
-        """Raises ValueError for no namespace, and for one of the system's."""
+        """Raises ValueError for text that is not a namespace, and for a namespace of the system."""
         keep_rules(self)
         if isinstance(self.namespace, str) and (reason := why_not_ours(self.namespace)):
             raise ValueError(f"namespace is {self.namespace}; it {reason}")

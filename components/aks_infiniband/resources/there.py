@@ -1,4 +1,4 @@
-"""Reads objects of a cluster by their names, and tells who made them; never writes."""
+"""Reads objects of a cluster by their names, and finds their makers; never writes."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,15 +19,15 @@ _NAMED_BY_SERVER: Final = "f:kubernetes.io/metadata.name"
 """The label that the API server gives a namespace when it is made. The first manager owns it if that made the namespace
 without server-side apply, as kubectl and Helm do; of those that Pulumi makes, none does."""
 _OURS: Final = "pulumi-kubernetes-"
-"""How the managers of what Pulumi applies begin (pulumi-kubernetes 4.27.0)."""
+"""Prefix of the managers of objects that Pulumi applies (pulumi-kubernetes 4.27.0)."""
 _NOT_TOLD: Final = (httpx2.HTTPStatusError, httpx2.ReadTimeout, TimeoutError, ValueError)
-"""What an API server that is there says or leaves out."""
+"""Errors of an API server that exists and does not answer a question."""
 _NOT_MAKERS: Final = ("kube-controller-manager", "cloud-controller-manager")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Named:
-    """What names an object."""
+    """The name of an object."""
 
     api_version: str
     kind: str
@@ -41,16 +41,16 @@ class Named:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class There:
-    """What was found of some names."""
+    """The findings for some names."""
 
     objects: Mapping[Named, Object] = field(default_factory=dict)
     """Metadata alone."""
     releases: Mapping[tuple[str, str], str] = field(default_factory=dict)
     """By namespace and name, the status that Helm has written down last."""
     unread: Sequence[str] = ()
-    """What the cluster did not tell, and why."""
+    """Objects that the cluster did not report, and why."""
     reached: bool = True
-    """Whether an API server answered at all."""
+    """True if an API server answered at all."""
 
 
 @dataclass(slots=True)
@@ -66,7 +66,7 @@ class Looker:
     def look(self, wanted: Iterable[Named], releases: Iterable[tuple[str, str]] = (), *, limit_seconds: float) -> There:
         """The objects of these names, and Helm's releases of these namespaces and names.
 
-        What cannot be read within the limit is named in `unread`.
+        Objects that cannot be read within the limit are named in `unread`.
         """
         self.deadline = time.monotonic() + limit_seconds
         try:
@@ -154,7 +154,7 @@ def helm_release(found: Object) -> tuple[str, str] | None:
 
 
 def made_by(found: Object) -> str:
-    """Who made an object, in words, by Helm's annotations or else by its field managers."""
+    """The maker of an object, in words, by Helm's annotations or else by its field managers."""
     release = helm_release(found)
     if release is not None:
         return f"Helm release {'/'.join(release)}"
@@ -168,12 +168,12 @@ def made_by(found: Object) -> str:
 
 
 def bears_our_mark(found: Object) -> bool:
-    """Whether an object has the label of everything that this program makes."""
+    """True if an object has the label of everything that this program makes."""
     return PART_OF.items() <= (found["metadata"].get("labels") or {}).items()
 
 
 def was_taken_over(found: Object) -> bool:
-    """Whether somebody else made a namespace that has our mark."""
+    """True if another program made a namespace that has our mark."""
     return bears_our_mark(found) and any(
         _NAMED_BY_SERVER in ((entry.get("fieldsV1") or {}).get("f:metadata") or {}).get("f:labels", {})
         for entry in found["metadata"].get("managedFields") or ()

@@ -28,14 +28,14 @@ class NotImportedError(pulumi.RunError):
 
 @dataclass(frozen=True, kw_only=True)
 class AdoptedPoolsArgs:
-    """What an AdoptedPools takes."""
+    """The arguments of an AdoptedPools."""
 
     resource_group: str
-    """Of the cluster."""
+    """The cluster's resource group."""
     cluster_name: str
     """In Azure."""
     pools: Sequence[tuple[Pool | OrdinaryPool, OrdinaryPool, AdoptedPool]]
-    """With InfiniBand the facts of the pool, then any pool as Azure is asked for it, and what else Azure has."""
+    """With InfiniBand the facts of the pool, then any pool as it is requested from Azure, and what else Azure has."""
 
     def of(self, name: str) -> InfinibandNodePoolArgs | OrdinaryNodePoolArgs:
         """The arguments of one pool's component. Raises KeyError for a pool that is not taken over."""
@@ -87,7 +87,9 @@ def _maker(
 
 
 def _kept(name: str, args: AdoptedPoolsArgs) -> pulumi.ResourceTransformation:
-    """What keeps the pools from being deleted, and from being made. name: of the hook, unique in the program."""
+    """A transformation that keeps the pools from being deleted and from being created. name: of the hook, unique in the
+    program.
+    """
 
     def refuse(hook: pulumi.ResourceHookArgs) -> None:
         pool = (hook.new_inputs or {}).get("agentPoolName")

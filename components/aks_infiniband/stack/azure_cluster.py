@@ -33,7 +33,7 @@ _MakePool = Callable[[pulumi.ResourceOptions], InfinibandNodePool | OrdinaryNode
 
 @dataclass(frozen=True, kw_only=True)
 class AzureClusterArgs:
-    """What an AzureCluster takes."""
+    """The arguments of an AzureCluster."""
 
     location: str
     """Azure region."""
@@ -42,10 +42,11 @@ class AzureClusterArgs:
     settings: ClusterSettings
     """The cluster itself."""
     pools: Sequence[tuple[Pool | OrdinaryPool, OrdinaryPool]]
-    """Its pools: with InfiniBand the facts of the pool, and then any pool as Azure is asked for it. Either all of their
-    sizes need the InfiniBand feature, or none may have it."""
+    """The cluster's pools: with InfiniBand the facts of the pool, and then any pool as it is requested from Azure.
+    Either all of their sizes need the InfiniBand feature, or none may have it.
+    """
     feature: FeatureRegistrationArgs | None
-    """How the InfiniBand feature is registered; None where the sizes must not have it."""
+    """The registration of the InfiniBand feature; None if the sizes must not have it."""
     alerts_in: str | None = None
     """The Azure Monitor workspace in which alerts for the cluster are made, by its resource ID; None: nowhere."""
 
@@ -70,7 +71,7 @@ class AzureCluster(pulumi.ComponentResource):
     def __init__(self, name: str, *, args: AzureClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:AzureCluster", name, None, opts)
         self._opts = child_options(self, opts)
-        gate = self._feature(name, args.feature)  # asked for first: it may take longer than the cluster
+        gate = self._feature(name, args.feature)  # requested first: it may take longer than the cluster
         settings = args.settings
         self.cluster = AksCluster(name, args=args.cluster, opts=self._opts)
         place = {

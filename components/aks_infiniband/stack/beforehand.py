@@ -1,5 +1,5 @@
-"""What others must have made in a cluster before anything of ours is made there. The program looks first, and tells at
-once what is missing.
+"""Requirements that others must meet in a cluster before the program creates anything there. The program looks first,
+and reports at once what is missing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ from aks_infiniband.workload.scheduling import BRING, GROUPS, KINDS, Scheduler
 
 _LIMIT_SECONDS: Final = 30.0
 Lack = tuple[str, str]
-"""What is not as it must be, and what to do."""
+"""A state that is not as required, and what to do."""
 
 
 class BeforehandError(pulumi.RunError):
@@ -34,10 +34,10 @@ class Look:
     what: str
     """Such as namespaces."""
     found: str
-    """In words, where nothing is lacking."""
+    """The state in words, if nothing is lacking."""
     lacking: Sequence[Lack] = ()
     unread: str | None = None
-    """Why the cluster could not be asked; None where it was."""
+    """The reason why the cluster could not be read; None if it could."""
 
 
 def looks(kubeconfig: str, stack: Stack) -> Iterator[Look]:
@@ -66,7 +66,7 @@ def _namespaces(kubeconfig: str, wanted: Sequence[str]) -> Look:
     there = {namespace["metadata"]["name"] for namespace in found}
     missing = [name for name in wanted if name not in there]
     lack = (
-        f"the cluster has no namespace {', '.join(missing)}, which aks-infiniband:workload.namespaces names",
+        f"the cluster does not have the namespace {', '.join(missing)}, which aks-infiniband:workload.namespaces names",
         f"{'; '.join(f'kubectl create namespace {name}' for name in missing)}; or set "
         "aks-infiniband:workload.createNamespaces: true",
     )
@@ -102,7 +102,7 @@ def _gpu_operator(kubeconfig: str, stack: Stack) -> Look:
         lacking = [] if unread else [(existing_gpu_operator.MISSING, "kubectl get clusterpolicies")]
         return Look(what="GPU Operator", found="", lacking=lacking, unread=unread[0] if unread else None)
     name = policy["metadata"]["name"]
-    edit = f"kubectl edit clusterpolicy {name}, or the values of whoever keeps it"
+    edit = f"kubectl edit clusterpolicy {name}, or the values from which its owner installs it"
     nodes = existing_gpu_operator.nodes_of(kubeconfig)
     lacking = [(reason, edit) for reason in existing_gpu_operator.unsuitable(policy, stack.pools, nodes)]
     remarks = "".join(f"; {remark}" for remark in existing_gpu_operator.remarks(policy, stack.pools, nodes))
@@ -110,7 +110,7 @@ def _gpu_operator(kubeconfig: str, stack: Stack) -> Look:
 
 
 def _managed(kubeconfig: str, stack: Stack) -> Look:
-    """Whether AKS manages what this program manages on the pools' nodes."""
+    """Look for what AKS manages: it must not be what this program manages on the pools' nodes."""
     from aks_infiniband.diagnosis.collect import nodes  # noqa: PLC0415  a client takes long to load
 
     found, unread = nodes(kubeconfig, limit_seconds=_LIMIT_SECONDS)
@@ -129,7 +129,7 @@ def _managed(kubeconfig: str, stack: Stack) -> Look:
 
 
 def _node_images(kubeconfig: str, stack: Stack) -> Look:
-    """Whether the nodes' images agree with the owners of their drivers."""
+    """Compare the nodes' images with the owners of their drivers."""
     from aks_infiniband.diagnosis.collect import nodes  # noqa: PLC0415  a client takes long to load
 
     found, unread = nodes(kubeconfig, limit_seconds=_LIMIT_SECONDS)
@@ -142,7 +142,7 @@ def _node_images(kubeconfig: str, stack: Stack) -> Look:
 
 
 def _claims(kubeconfig: str, stack: Stack) -> Look:
-    """Whether the nodes of pools whose pods have claims are new enough, and in mode dra free of device plugins."""
+    """Check that the nodes of pools whose pods have claims are new enough, and in mode dra free of device plugins."""
     from aks_infiniband.diagnosis.collect import nodes  # noqa: PLC0415  a client takes long to load
 
     found, unread = nodes(kubeconfig, limit_seconds=_LIMIT_SECONDS)
@@ -155,7 +155,7 @@ def _claims(kubeconfig: str, stack: Stack) -> Look:
 
 
 def _scheduler(kubeconfig: str, scheduler: Scheduler) -> Look:
-    """Whether the cluster has the definitions of what a scheduler is told."""
+    """Look for the definitions of the objects that a scheduler reads."""
     from aks_infiniband.diagnosis.collect import absent_kinds  # noqa: PLC0415  a client takes long to load
 
     api, kinds = GROUPS[scheduler], KINDS[scheduler]
@@ -173,7 +173,7 @@ def _scheduler(kubeconfig: str, scheduler: Scheduler) -> Look:
 
 
 def needed(stack: Stack) -> bool:
-    """Whether a stack needs anything of others in its cluster."""
+    """True if a stack needs anything of others in its cluster."""
     namespaces = len(stack.namespaces) > 1 and not stack.settings.workload.create_namespaces
     return stack.existing is not None or namespaces or stack.settings.scheduler_topology is not None
 

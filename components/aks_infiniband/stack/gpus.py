@@ -1,4 +1,4 @@
-"""What makes the GPUs of a stack usable, by vendor, wired together."""
+"""The resources that make the GPUs of a stack usable, by vendor, wired together."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ Ready = pulumi.Input[pulumi.Resource]
 
 @dataclass(frozen=True, kw_only=True)
 class Ground:
-    """What everything of a stack stands on."""
+    """The base of every part of a stack."""
 
     name: str
     """Prefix of all resources' names."""
@@ -33,7 +33,7 @@ class Ground:
 
 
 def nvidia(ground: Ground, turns: DriverTurns, *after: Ready) -> tuple[list[Ready], list[pulumi.Resource]]:
-    """What GPUs of NVIDIA are ready with, and the GPU Operator's own release."""
+    """The resources after which GPUs of NVIDIA are ready, and the GPU Operator's own release."""
     name, stack = f"{ground.name}-gpu-operator", ground.stack
     ready: list[Ready] = []
     releases: list[pulumi.Resource] = []
@@ -49,7 +49,7 @@ def nvidia(ground: Ground, turns: DriverTurns, *after: Ready) -> tuple[list[Read
 
 
 def nvlink(ground: Ground) -> list[DraDriver]:
-    """What ComputeDomains need; its plugins wait for the GPUs' driver by themselves."""
+    """The driver for ComputeDomains; its plugins wait for the GPUs' driver by themselves."""
     wanted = ground.stack.dra_driver(ground.kubeconfig)
     if wanted is None:
         return []
@@ -59,11 +59,11 @@ def nvlink(ground: Ground) -> list[DraDriver]:
 
 
 def amd(ground: Ground, *, discovery: Sequence[pulumi.Resource], network: Sequence[Ready]) -> list[pulumi.Resource]:
-    """What GPUs of AMD are ready with.
+    """The resources after which GPUs of AMD are ready.
 
-    discovery: what brings Node Feature Discovery's definitions, of which AMD's chart makes a rule. network: what the
-    NIC driver is ready with. It goes first, as in the AKS InfiniBand guide (deploy-aks.sh, all-amd): amdgpu takes hold
-    of the InfiniBand core when it loads, and OFED exchanges that.
+    discovery: the resources that bring Node Feature Discovery's definitions, for the rule of AMD's chart. network: the
+    resources after which the NIC driver is ready. The NIC driver goes first, as in the AKS InfiniBand guide
+    (deploy-aks.sh, all-amd): amdgpu takes hold of the InfiniBand core when it loads, and OFED exchanges that.
     """
     stack, kubeconfig = ground.stack, ground.kubeconfig
     operator = stack.amd_gpu_operator(kubeconfig)

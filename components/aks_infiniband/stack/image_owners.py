@@ -1,4 +1,4 @@
-"""Whether the node images of pools agree with the owners of their drivers, before any driver is put on a node."""
+"""A comparison of pools' node images with the owners of their drivers, before any driver is put on a node."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -15,11 +15,11 @@ _LIMIT_SECONDS: Final = 30.0
 
 
 class NodeImageError(pulumi.RunError):
-    """Nodes whose image brings what somebody else is to bring, or lacks it; the text says which, and what to do."""
+    """Nodes whose image contradicts the owner of a driver; the text names the nodes, and what to do."""
 
 
 def found(pools: Iterable[Pool], nodes: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """What the images have or lack, each with what to do. nodes: of the whole cluster."""
+    """The contents that the images have or lack, each with what to do. nodes: of the whole cluster."""
     lacking: dict[str, str] = {}
     for pool in pools:
         for node in labelled(nodes, pool.node_selector):
@@ -31,10 +31,10 @@ def agreed(
     pools: Iterable[Pool], ready: Mapping[str, pulumi.Input[pulumi.Resource]], kubeconfig: pulumi.Input[str]
 ) -> list[pulumi.Output[pulumi.Resource]]:
     """For depends_on of what puts drivers on nodes: the machines of each pool whose image may have some, once they are
-    there and their images were looked at. An output fails with NodeImageError; a cluster that cannot be asked keeps
-    nobody from anything.
+    there and their images were looked at.
 
-    ready: by pool, what says that its machines are there; of an existing cluster none.
+    ready: by pool, the resource after which its machines are there; of an existing cluster none. An output fails with
+    NodeImageError; if the cluster cannot be read, nothing is held back.
     """
     return [
         pulumi.Output.all(kubeconfig, ready[pool.name]).apply(partial(_looked_at, pool))

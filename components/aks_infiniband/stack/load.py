@@ -23,12 +23,12 @@ REGISTRY_CREDENTIALS: Final = f"{NAMESPACE}:registryCredentials"
 _MISPLACED: Final = f"{NAMESPACE}:location"
 _NAMESPACES: Final = (NAMESPACE, LOCATION.partition(":")[0])
 _HOLDS_SECURE: Final = (
-    "holds a secret (secure:), which would end readable in the stack's state; set it without --secret, and where a "
+    "holds a secret (secure:), which would end readable in the stack's state; set it without --secret, and if a "
     "chart needs a secret, put that in a Kubernetes Secret and its name in the Helm values"
 )
 _SHAPE: Final = (
     'must be the JSON of a Docker config that logs in to at least one registry: {"auths": {"HOST": {"auth": "…"}}}, '
-    "where auth is user:password in Base64; or username and password in its place"
+    "and auth is user:password in Base64; or username and password in its place"
 )
 
 
@@ -36,12 +36,12 @@ def load(configuration: Mapping[str, Any] | None = None, *, credentials: pulumi.
     """The stack that a configuration describes.
 
     configuration: keys with their namespace, such as aks-infiniband:pools; a value is plain data, or JSON text as
-        Pulumi hands it to a program. Other namespaces are ignored, but for azure-native:location. Default: that of the
-        stack that runs, with its secret aks-infiniband:registryCredentials.
+        Pulumi hands it to a program. Other namespaces are ignored, except for azure-native:location. Default: that of
+        the stack that runs, with its secret aks-infiniband:registryCredentials.
     credentials: a docker config, as JSON, for the registry of images.
 
     Raises SettingsError with every mistake: unknown and missing keys, wrong types, values that Azure would refuse or
-    that do not go together, and what is wrong with the files that they name: Helm values, topologies, kubeconfig.
+    that contradict each other, and errors in the files that they name: Helm values, topologies, kubeconfig.
     """
     mistakes: list[Mistake] = []
     if configuration is None:
@@ -73,7 +73,7 @@ def _raw(configuration: Mapping[str, Any]) -> dict[str, Any]:
     prefix = f"{NAMESPACE}:"
     raw, unusable = dict[str, Any](), list[Mistake]()
     for key, value in configuration.items():
-        if not key.startswith(prefix) or key == _MISPLACED:  # `_nobody_reads` says where that belongs
+        if not key.startswith(prefix) or key == _MISPLACED:  # `_nobody_reads` names the right key
             continue
         try:
             raw[key.removeprefix(prefix)] = read = plain_data(value)
@@ -101,8 +101,8 @@ def _endless(raw: Mapping[str, Any]) -> Iterator[Mistake]:
 
 
 def _holds_secure(value: Any) -> bool:
-    """Whether any part of a value is a secret, at any depth. It does not recurse, because a stack file may be deeper
-    than Python's stack.
+    """True if any part of a value is a secret, at any depth. Without recursion, because a stack file may be deeper than
+    Python's stack.
     """
     left = [value]
     while left:
@@ -117,23 +117,23 @@ def _holds_secure(value: Any) -> bool:
 
 
 def _nobody_reads(configuration: Mapping[str, Any]) -> Iterator[Mistake]:
-    """Mistakes for keys that nobody reads: those of a namespace that is almost ours, and the region in ours."""
+    """Mistakes for keys that no program reads: those of a namespace that is almost ours, and the region in ours."""
     if _MISPLACED in configuration:
         yield Mistake(key=_MISPLACED, reason=f"is not known; the region is {LOCATION}")
     for key in configuration:
         namespace, _, name = key[:200].partition(":")
         close = get_close_matches(namespace.strip().lower(), _NAMESPACES, n=1, cutoff=0.85)
         if namespace not in _NAMESPACES and close:
-            reason = f"is of a namespace that nobody reads; did you mean {close[0]}:{name}?"
+            reason = f"is of a namespace that no program reads; did you mean {close[0]}:{name}?"
             yield Mistake(key=key[:100], reason=reason)
 
 
 def stack_configuration() -> dict[str, Any]:
     """The whole configuration of the stack that runs, every namespace; objects as JSON text.
 
-    It leaves out aks-infiniband:registryCredentials, the one key that is a secret, which registry_credentials reads.
-    Raises SettingsError if another of our keys holds a secret. No setting is one, and as a Helm value or in an error's
-    text it would be readable in the stack's state and logs.
+    The result leaves out aks-infiniband:registryCredentials, the one key that is a secret, which registry_credentials
+    reads. Raises SettingsError if another of our keys holds a secret. No setting is one, and as a Helm value or in an
+    error's text it would be readable in the stack's state and logs.
     """
     configuration = dict(pulumi.runtime.config.CONFIG.get())
     if pulumi.runtime.config.is_config_secret(REGISTRY_CREDENTIALS):
@@ -151,7 +151,7 @@ def stack_configuration() -> dict[str, Any]:
 def registry_credentials() -> pulumi.Output[str] | None:
     """The login of the registry of images: a Docker config as JSON, secret; None if none is given.
 
-    Raises SettingsError for a value that is not such a config, or not a secret. The error does not tell the value.
+    Raises SettingsError for a value that is not such a config, or not a secret. The error does not contain the value.
     """
     text = pulumi.runtime.config.CONFIG.get().get(REGISTRY_CREDENTIALS)
     if text is None:
@@ -193,7 +193,7 @@ def _login(login: object) -> bool:
 
 
 def _elsewhere(configuration: Mapping[str, Any], text: str) -> bool:
-    """Whether the registry of images is on a host that these credentials do not log in to."""
+    """True if the registry of images is on a host that these credentials do not log in to."""
     registry = plain_data(configuration.get(f"{NAMESPACE}:registry"))
     images = registry.get("images") if isinstance(registry, dict) else None
     hosts = _logins(text)

@@ -34,40 +34,40 @@ class Operator:
     """One of the operators."""
 
     title: str
-    """What people call it."""
+    """The name that people use."""
     pinned: Chart
     """The chart that this program knows."""
     chart: charts.ChartSource
     given: Mapping[str, Any]
     """The Helm values that people give."""
     values: Mapping[str, Any]
-    """Those and what follows from the stack."""
+    """Values that people gave, with what follows from the stack."""
 
 
 @dataclass(frozen=True)
 class Operators:
-    """Each operator, computed once. After a reading with holes some of them raise Unreadable, and SettingsError where
-    Helm values contradict what follows from the pools.
+    """Each operator, computed once. After a reading with holes some of them raise Unreadable, and SettingsError if Helm
+    values contradict what follows from the pools.
     """
 
     reading: Reading
     has_credentials: bool
-    """Whether the registry of images asks for a login, and it is given."""
+    """True if the registry of images requires a login, and it is given."""
 
     @cached_property
     def registry(self) -> Registry:
-        """Where images come from."""
+        """The source of images."""
         secret = PULL_SECRET if self.has_credentials else None
         return Registry(images=self.reading.settings.registry.images, pull_secret=secret)
 
     @cached_property
     def pools(self) -> tuple[Pool, ...]:
-        """Those with InfiniBand."""
+        """The pools with InfiniBand."""
         return tuple(pool.facts for pool in self.reading.infiniband_pools)
 
     @property
     def release(self) -> Release:
-        """Of both of NVIDIA's operators."""
+        """The release of both of NVIDIA's operators."""
         return OPERATOR_RELEASES[self.reading.settings.release]
 
     @cached_property
@@ -89,7 +89,7 @@ class Operators:
 
     @cached_property
     def gpu(self) -> Operator | None:
-        """NVIDIA's GPU Operator; None where there is nothing for it to do, or somebody else keeps one."""
+        """NVIDIA's GPU Operator; None if it would not have work, or if another owner keeps one."""
         given = self.reading.settings.gpu_operator
         if given.existing:
             return None
@@ -112,7 +112,7 @@ class Operators:
 
     @cached_property
     def dra(self) -> Operator | None:
-        """NVIDIA's DRA driver for GPUs; None where no pool's machines share an NVLink domain."""
+        """NVIDIA's DRA driver for GPUs; None if no pool's machines share an NVLink domain."""
         given = self.reading.settings.dra_driver
         if not any(pool.has_compute_domain for pool in self.pools):
             return None
@@ -127,7 +127,7 @@ class Operators:
 
     @cached_property
     def amd_options(self) -> AmdOptions:
-        """What AMD's GPU Operator does alike for all pools."""
+        """The options of AMD's GPU Operator that are alike for all pools."""
         given = self.reading.settings.amd_gpu_operator
         return AmdOptions(
             operator=self._options(given.driver_version),
@@ -138,7 +138,7 @@ class Operators:
 
     @cached_property
     def amd(self) -> Operator | None:
-        """AMD's GPU Operator; None where there is nothing for it to do."""
+        """AMD's GPU Operator; None if it would not have work."""
         given = self.reading.settings.amd_gpu_operator
         if not any(map(is_amd_pool, self.pools)):
             return None
@@ -155,7 +155,7 @@ class Operators:
 
     @cached_property
     def cert_manager(self) -> Operator | None:
-        """cert-manager; None where nothing needs it, or somebody else keeps one."""
+        """cert-manager; None if nothing needs it, or if another owner keeps one."""
         given = self.reading.settings.cert_manager
         there = self.reading.settings.existing_cluster is not None if given.existing is None else given.existing
         if there or not builds_driver(self.pools):
@@ -171,13 +171,13 @@ class Operators:
 
     @cached_property
     def _system_node_selector(self) -> Mapping[str, str]:
-        """Where the operators run."""
+        """The selector of the nodes that the operators run on."""
         existing = self.reading.settings.existing_cluster
         return SYSTEM_POOL if existing is None else existing.system_node_selector
 
     @property
     def installed(self) -> list[Operator]:
-        """Those of which there is a chart to install."""
+        """The operators with a chart to install."""
         every = (self.network, self.gpu, self.dra, self.amd, self.cert_manager)
         return [operator for operator in every if operator is not None]
 
@@ -190,7 +190,7 @@ class Operators:
 
     @cached_property
     def options(self) -> OperatorOptions:
-        """What the Network Operator does alike for all pools."""
+        """The options of the Network Operator that are alike for all pools."""
         return self._options(self.reading.settings.network_operator.driver_version)
 
     def _options(self, driver_version: str | None) -> OperatorOptions:

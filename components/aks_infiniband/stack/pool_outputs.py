@@ -1,4 +1,4 @@
-"""What a stack says of a pool: its outputs, what pods need, and a sample Job."""
+"""A stack's statements on a pool: its outputs, the needs of pods, and a sample Job."""
 
 from typing import Any
 
@@ -22,7 +22,9 @@ def pool_outputs(pool: Pool, validation: Validation) -> dict[str, Any]:
 
 
 def pod_templates(stack: Stack, pool: Pool) -> dict[str, Any]:
-    """What pods of the pool need: nodeCount and podTemplate; with node preparation also restrictedPodTemplate."""
+    """The fields that pods of the pool need: nodeCount and podTemplate; with node preparation also
+    restrictedPodTemplate.
+    """
     topology, pull_secret = stack.topologies.get(pool.name), stack.workload_registry.pull_secret
     levels = {"podTemplate": False}
     if stack.memlock and not pool.access.privileged:

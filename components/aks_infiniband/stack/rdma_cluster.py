@@ -1,4 +1,4 @@
-"""The composition: from a stack to a validated cluster, made in Azure or made by somebody else."""
+"""The composition: from a stack to a validated cluster, made in Azure or made by others."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from aks_infiniband.stack.stack import Stack
 
 @dataclass(frozen=True, kw_only=True)
 class RdmaClusterArgs:
-    """What an RdmaCluster takes."""
+    """The arguments of an RdmaCluster."""
 
     stack: Stack
     """The stack file, resolved; `load` makes it."""
@@ -67,7 +67,7 @@ class RdmaCluster(pulumi.ComponentResource):
         provider = kubernetes.Provider(
             name,
             kubeconfig=kubeconfig,
-            # What stays the same while the kubeconfig changes.
+            # The part that stays the same while the kubeconfig changes.
             cluster_identifier=identifier,
             enable_server_side_apply=True,
             # A ConfigMap is changed in place: replacing the report's would lose the last accepted report.

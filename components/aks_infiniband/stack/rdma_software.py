@@ -37,7 +37,7 @@ from aks_infiniband.workload.settings import WorkloadSettings
 
 @dataclass(frozen=True, kw_only=True)
 class RdmaSoftwareArgs:
-    """What an RdmaSoftware takes."""
+    """The arguments of an RdmaSoftware."""
 
     stack: Stack
     """The stack file, resolved."""
@@ -59,12 +59,12 @@ class RdmaSoftware(pulumi.ComponentResource):
         super().__init__("aks-infiniband:index:RdmaSoftware", name, None, opts)
         self._name, self._args, self._opts = name, args, child_options(self, opts)
         stack, kubeconfig, system = args.stack, args.kubeconfig, self._system()
-        # Whose cluster it is stands there, so it comes before all else, and goes after it.
+        # The cluster's owner is recorded there, so it comes before all else, and goes after it.
         self._opts = self._after(system[0])
-        # What waits by looking begins once the cluster has taken something of ours, and not where that is refused.
+        # Resources that wait by looking begin once the cluster has accepted an object of ours, and not if it refuses.
         looked_at = pulumi.Output.all(kubeconfig, system[0].urn).apply(lambda both: str(both[0]))
         workloads, preparation = self._workloads(), stack.node_preparation(kubeconfig)
-        # It restarts the kubelet, so it comes before every device plugin and every pod that holds a device.
+        # Preparation restarts the kubelet, so it comes before every device plugin and every pod that holds a device.
         prepared = self._on_machines(NodePreparation, "node-preparation", preparation, system)
         turns = self._turns()
         ground = gpus.Ground(name=name, stack=stack, kubeconfig=looked_at, after=self._after, machines=self._machines)
@@ -141,9 +141,10 @@ class RdmaSoftware(pulumi.ComponentResource):
         ]
 
     def _workloads(self) -> list[pulumi.Resource]:
-        """The namespace of workloads, where they may lock memory and have nothing of the machines' or of ours.
+        """The namespace of workloads, in which pods may lock memory and have nothing of the machines' or of ours.
 
-        It is made after its guard: where the guard fails, or `up` ends before it, no namespace is left privileged.
+        The namespace is made after its guard: if the guard fails, or `up` ends before it, no namespace is left
+        privileged.
         """
         stack, name = self._args.stack, f"{self._name}-workload"
         wanted = stack.workload_guard()
@@ -218,7 +219,7 @@ class RdmaSoftware(pulumi.ComponentResource):
         return [IpoibNetwork(f"{self._name}-{network}", args=args, opts=opts) for network, args in wanted.items()]
 
     def _validation_access(self, *ground: Sequence[pulumi.Resource]) -> ValidationAccess | None:
-        """What the validations of all pools share."""
+        """The part that the validations of all pools share."""
         if self._args.stack.settings.validation.mode == "off":
             return None
         after = self._after(*(resource for part in ground for resource in part))
@@ -236,7 +237,7 @@ class RdmaSoftware(pulumi.ComponentResource):
         return Validation(f"{self._name}-{pool.name}", args=replace(wanted, turns=turns), opts=opts)
 
     def _observability(self, system: Sequence[pulumi.Resource]) -> None:
-        """Metrics, if they are asked for. No validation waits for them."""
+        """Metrics, if they are enabled. No validation waits for them."""
         stack = self._args.stack
         metrics = stack.observability(self._args.kubeconfig)
         if metrics is not None:
@@ -244,7 +245,7 @@ class RdmaSoftware(pulumi.ComponentResource):
             Observability(f"{self._name}-observability", args=metrics, opts=after)
 
     def _once_validated(self, validations: Mapping[str, Validation]) -> None:
-        """The check on a schedule, and what schedulers are told: a pool that was not validated gets no queued job."""
+        """The check on a schedule, and the objects for schedulers: a pool that was not validated gets no queued job."""
         check = self._args.stack.light_check()
         if check is not None:
             LightCheck(f"{self._name}-light-check", args=check, opts=self._after(*validations.values()))

@@ -12,12 +12,12 @@ from aks_infiniband.stack.operators import Operator, Operators
 from aks_infiniband.stack.settings.reading import PoolReading
 
 _SAME_MACHINES: Final = {"labels", "taints", "count", "autoscale", "nccl_topology", "kubernetes_version"}
-"""Settings of a pool that change without replacing its machines, and the one that stands beside them."""
+"""Settings of a pool that change without replacing its machines, and the one that belongs with them."""
 _LEFT_OUT: Final[Mapping[str, Any]] = {
     **dict.fromkeys(("mode", "nic_driver", "gpu_driver", "gpu_device_plugin", "gpu_direct")),
     **{"ipoib_devices": [], "node_selector": {}},
 }
-"""How a measurement has on record what a pool does not say. Another record would measure every pool again."""
+"""The record of a measurement for what a pool does not say. Another record would measure every pool again."""
 
 
 def revalidate_when(
@@ -25,13 +25,13 @@ def revalidate_when(
 ) -> dict[str, Any]:
     """The facts on which a pool's measurement depends, as JSON.
 
-    It holds nothing of other pools: a pool that is added must not claim the others' machines, and all that runs on
-    them, for a validation.
+    The record holds nothing of other pools: a pool that is added must not claim the others' machines, and all that runs
+    on them, for a validation.
     """
     settings, network, pool = read.stack.settings, operators.network, read.facts
     facts: dict[str, Any] = {
         "nicPolicy": pool_sections(pool, operators.options),
-        # A driver that moves from one policy to another is loaded anew.
+        # A driver that moves from one policy to another is loaded again.
         "driverOfItsOwn": "ofedDriver" in policies.nodes.get(pool.name, {}),
         "networks": {each.name: str(each.subnet) for each in networks if pool in each.pools},
         "networkOperator": (

@@ -62,21 +62,21 @@ _OF_FILES: Final = ("topologies", "cluster_name", "existing")
 _OPERATORS: Final = ("network", "gpu", "dra", "amd", "cert_manager")
 """The parts of a stack in which mistakes are found once files are read: its own, and its operators."""
 _OF_PARTS: Final = ("cluster", "adopted", "policies", "networks", "revalidate_when")
-"""What is made of these and of settings without mistakes."""
+"""Parts that are made of these and of settings without mistakes."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stack:
     """A stack file, and all that follows from it; `load` makes it.
 
-    Its sections are at `settings`, as they are written. What is made of them is made once. Methods give the arguments
-    of components; kubeconfig is that of the cluster, and explains a failed wait.
+    Its sections are at `settings`, as they are written. Each such part is made once. Methods give the arguments of
+    components; kubeconfig is that of the cluster, and explains a failed wait.
     """
 
     reading: Reading
     """The file."""
     registry_credentials: pulumi.Input[str] | None
-    """A docker config (JSON) with which images are pulled; None where the registry asks for none."""
+    """A docker config (JSON) with which images are pulled; None if the registry requires none."""
 
     @property
     def settings(self) -> Settings:
@@ -106,12 +106,12 @@ class Stack:
 
     @property
     def pools(self) -> tuple[Pool, ...]:
-        """Those with InfiniBand, in the file's order."""
+        """The pools with InfiniBand, in the file's order."""
         return self.operators.pools
 
     @property
     def registry(self) -> Registry:
-        """Where images come from."""
+        """The source of images."""
         return self.operators.registry
 
     @cached_property
@@ -136,7 +136,7 @@ class Stack:
             fitting(name, cluster, self.settings.location)
             return name
         except ValueError as error:
-            reason = f"is {name!r} where nothing else is given, after project and stack; {error}: give it a name"
+            reason = f"is {name!r} if nothing else is given, after project and stack; {error}: give it a name"
             raise SettingsError((Mistake(key="aks-infiniband:cluster.name", reason=reason),)) from error
 
     @cached_property
@@ -193,18 +193,18 @@ class Stack:
 
     @cached_property
     def policies(self) -> NicPolicySpecs:
-        """What the Network Operator puts on which nodes."""
+        """The parts that the Network Operator puts on nodes."""
         return nic_policy_specs(self.pools, self.operators.options)
 
     @cached_property
     def networks(self) -> list[Network]:
-        """Those of the pools in mode ipoib."""
+        """The networks of the pools in mode ipoib."""
         ipoib = self.settings.network_operator.ipoib
         return ipoib_networks(self.pools, ipoib.range, per_node=ipoib.addresses_per_node, gateway=ipoib.gateway)
 
     @cached_property
     def revalidate_when(self) -> Mapping[str, Mapping[str, Any]]:
-        """By pool, what a validation depends on beside the pool."""
+        """By pool, the facts that a validation depends on in addition to the pool."""
         return {
             pool.name: revalidate_when(pool, operators=self.operators, policies=self.policies, networks=self.networks)
             for pool in self.reading.infiniband_pools
@@ -212,17 +212,17 @@ class Stack:
 
     @property
     def namespaces(self) -> tuple[str, ...]:
-        """Where workloads find their settings; the first is made."""
+        """The namespaces in which workloads find their settings; the first is made."""
         return (NAMESPACE, *self.settings.workload.namespaces)
 
     @property
     def memlock(self) -> bool:
-        """Whether all nodes are prepared, and the memlock limit of their pods is lifted."""
+        """True if all nodes are prepared, and the memlock limit of their pods is lifted."""
         return self.settings.network_operator.node_preparation
 
     @property
     def workloads_pull(self) -> bool:
-        """Whether the namespaces of workloads get the registry's credentials."""
+        """True if the namespaces of workloads get the registry's credentials."""
         return self.settings.workload.registry_credentials and self.registry_credentials is not None
 
     def network_operator(self, kubeconfig: Kubeconfig) -> NetworkOperatorArgs | None:
@@ -231,19 +231,19 @@ class Stack:
         return self._operator(NetworkOperatorArgs, self.operators.network, kubeconfig, **release)
 
     def gpu_operator(self, kubeconfig: Kubeconfig) -> GpuOperatorArgs | None:
-        """For a GpuOperator; None where there is nothing for it to do."""
+        """For a GpuOperator; None if it would not have work."""
         return self._operator(GpuOperatorArgs, self.operators.gpu, kubeconfig)
 
     def dra_driver(self, kubeconfig: Kubeconfig) -> DraDriverArgs | None:
-        """For a DraDriver; None where there is nothing for it to do."""
+        """For a DraDriver; None if it would not have work."""
         return self._operator(DraDriverArgs, self.operators.dra, kubeconfig)
 
     def amd_gpu_operator(self, kubeconfig: Kubeconfig) -> AmdGpuOperatorArgs | None:
-        """For an AmdGpuOperator; None where there is nothing for it to do."""
+        """For an AmdGpuOperator; None if it would not have work."""
         return self._operator(AmdGpuOperatorArgs, self.operators.amd, kubeconfig)
 
     def cert_manager(self, kubeconfig: Kubeconfig) -> CertManagerArgs | None:
-        """For a CertManager; None where none is to be made."""
+        """For a CertManager; None if none is to be made."""
         return self._operator(CertManagerArgs, self.operators.cert_manager, kubeconfig)
 
     def _operator(
@@ -267,13 +267,13 @@ class Stack:
         return ExistingNetworkOperatorArgs(policies=self.policies, **self._looks(kubeconfig))
 
     def existing_gpu_operator(self, kubeconfig: Kubeconfig) -> ExistingGpuOperatorArgs | None:
-        """For an ExistingGpuOperator; None where nobody else keeps one."""
+        """For an ExistingGpuOperator; None if no other owner keeps one."""
         if not self.settings.gpu_operator.existing:
             return None
         return ExistingGpuOperatorArgs(pools=self.pools, **self._looks(kubeconfig))
 
     def device_configs(self, kubeconfig: Kubeconfig) -> dict[str, DeviceConfigArgs]:
-        """For DeviceConfigs, by pool; empty where no pool has GPUs of AMD that are managed."""
+        """For DeviceConfigs, by pool; empty if no pool has GPUs of AMD that are managed."""
         pools, wait = filter(is_amd_pool, self.pools), self._wait(kubeconfig)
         return {pool.name: DeviceConfigArgs(pool=pool, options=self.operators.amd_options, **wait) for pool in pools}
 
@@ -288,32 +288,32 @@ class Stack:
         return NicClusterPolicyArgs(policies=self.policies, **self._wait(kubeconfig))
 
     def node_policies(self, kubeconfig: Kubeconfig) -> dict[str, NicNodePolicyArgs]:
-        """For NicNodePolicies, by pool; empty where all pools agree."""
+        """For NicNodePolicies, by pool; empty if all pools agree."""
         wait = self._wait(kubeconfig)
         return {name: NicNodePolicyArgs(pool_name=name, policies=self.policies, **wait) for name in self.policies.nodes}
 
     def ipoib_networks(self, kubeconfig: Kubeconfig) -> dict[str, IpoibNetworkArgs]:
-        """For IpoibNetworks, by the network's name; empty where no pool is in mode ipoib."""
+        """For IpoibNetworks, by the network's name; empty if no pool is in mode ipoib."""
         wait = self._wait(kubeconfig)
         return {each.name: IpoibNetworkArgs(network=each, namespace=NAMESPACE, **wait) for each in self.networks}
 
     def node_preparation(self, kubeconfig: Kubeconfig) -> NodePreparationArgs | None:
-        """For a NodePreparation; None where it is not asked for, and every pool's driver loads its modules itself."""
+        """For a NodePreparation; None if it is not enabled, and every pool's driver loads its modules itself."""
         pools = to_prepare(self.pools, asked_for=self.memlock)
         return NodePreparationArgs(memlock=self.memlock, **self._daemon(pools, kubeconfig)) if pools else None
 
     def dranet(self, kubeconfig: Kubeconfig) -> DranetArgs | None:
-        """For a Dranet; None where no pool is in mode dra."""
+        """For a Dranet; None if no pool is in mode dra."""
         pools = [pool for pool in self.pools if pool.access.claims]
         return DranetArgs(**self._daemon(pools, kubeconfig)) if pools else None
 
     def peermem(self, kubeconfig: Kubeconfig) -> PeermemLoaderArgs | None:
-        """For a PeermemLoader; None where no pool has a GPU driver of AKS beside OFED."""
+        """For a PeermemLoader; None if no pool has a GPU driver of AKS together with OFED."""
         pools = peermem_pools(self.pools)
         return PeermemLoaderArgs(**self._daemon(pools, kubeconfig)) if pools else None
 
     def toolkit_hardening(self, kubeconfig: Kubeconfig) -> ToolkitHardeningArgs | None:
-        """For a ToolkitHardening; None where no pool has a container toolkit of AKS, or somebody else keeps it."""
+        """For a ToolkitHardening; None if no pool has a container toolkit of AKS, or if another owner keeps it."""
         operator = self.settings.gpu_operator
         pools = [] if operator.existing or operator.accept_visible_devices_envvar else unhardened(self.pools)
         return ToolkitHardeningArgs(**self._daemon(pools, kubeconfig)) if pools else None
@@ -322,7 +322,7 @@ class Stack:
         return {"pools": pools, "namespace": SYSTEM_NAMESPACE, "registry": self.registry, **self._wait(kubeconfig)}
 
     def workload_guard(self) -> WorkloadGuardArgs | None:
-        """For a WorkloadGuard; None where pods are privileged, as those of a pool in mode driver-only."""
+        """For a WorkloadGuard; None if pods are privileged, as those of a pool in mode driver-only."""
         return None if any(pool.access.privileged for pool in self.pools) else WorkloadGuardArgs()
 
     def image_pulls(self) -> list[ImagePull]:
@@ -340,7 +340,7 @@ class Stack:
 
     @property
     def workload_registry(self) -> Registry:
-        """Where workloads' images come from, with the Secret only where their namespaces have it."""
+        """The source of workloads' images, with the Secret only if their namespaces have it."""
         return replace(self.registry, pull_secret=self.registry.pull_secret if self.workloads_pull else None)
 
     def validation_access(self) -> ValidationAccessArgs:
@@ -349,7 +349,7 @@ class Stack:
         return ValidationAccessArgs(pools=self.pools, topologies=self.topologies, expected=expected)
 
     def light_check(self) -> LightCheckArgs | None:
-        """For a LightCheck; None where it is not asked for."""
+        """For a LightCheck; None if it is not enabled."""
         check, validation = self.settings.light_check, self.settings.validation
         if check is None:
             return None
@@ -362,7 +362,7 @@ class Stack:
         )
 
     def observability(self, kubeconfig: Kubeconfig) -> ObservabilityArgs | None:
-        """For an Observability; None where it is not asked for."""
+        """For an Observability; None if it is not enabled."""
         given = self.settings.observability
         if given is None:
             return None
@@ -376,7 +376,7 @@ class Stack:
         )
 
     def pool_topologies(self) -> dict[str, PoolTopologyArgs]:
-        """For PoolTopologies, by pool: what a scheduler is told; empty where none is."""
+        """For PoolTopologies, by pool: the objects for a scheduler; empty if none is set."""
         given = self.settings.scheduler_topology
         if given is None:
             return {}

@@ -1,6 +1,6 @@
-"""What people are shown: text that others wrote, as text and never as commands to a terminal; and an unforeseen error.
+"""The output for people: text that others wrote, as text and never as commands to a terminal; and an unforeseen error.
 
-It imports nothing but the standard library.
+The room imports only the standard library.
 """
 
 from aks_infiniband.terminal.last_resort import unforeseen

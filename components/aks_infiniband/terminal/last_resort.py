@@ -1,4 +1,4 @@
-"""What is said of an error that nobody foresaw: a sentence for the terminal, the traceback in a file."""
+"""The words for an unforeseen error: a sentence for the terminal, the traceback in a file."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ _MOST_CHARACTERS = 300
 
 
 def unforeseen(error: BaseException) -> str:
-    """One sentence about an error that nobody foresaw; it names the file that has the traceback.
+    """One sentence about an unforeseen error; it names the file that has the traceback.
 
     Readable for its owner only: an error's text may quote what was read.
     """

@@ -14,14 +14,14 @@ _LINES = "\n\t"
 def printable(text: str) -> str:
     r"""A text of several lines, its control characters shown: \x1b in the place of the escape character.
 
-    Shown are the controls of C0 and C1 but for new line and tab, what turns the direction of writing or takes no room,
-    the other ends of lines, and what is no character.
+    The controls of C0 and C1 are shown, except new line and tab, and so are characters that turn the direction of
+    writing or have zero width, the other ends of lines, and code points without a character.
     """
     return _shown(text, _LINES, _escaped)
 
 
 def one_line(text: str) -> str:
-    r"""The same where one line is meant: its new lines and tabs are shown too, as \n and \t."""
+    r"""The same if one line is meant: its new lines and tabs are shown too, as \n and \t."""
     return _shown(text, "", _escaped)
 
 
@@ -31,15 +31,15 @@ def printable_json(text: str) -> str:
 
 
 class Piece(Protocol):
-    """A piece of what goes to a terminal, as rich renders it: text, or commands of rich's own."""
+    """A piece of the output to a terminal, as rich renders it: text, or commands for rich itself."""
 
     @property
     def text(self) -> str:
-        """What is written."""
+        """The text that is written."""
 
     @property
     def control(self) -> Any:
-        """The commands, where it is no text."""
+        """The commands, if it is not text."""
 
     def _replace(self, *, text: str) -> Self:
         """The piece with another text."""

@@ -1,6 +1,7 @@
-"""How a pool is measured: a Job whose pods await all nodes and then look at one each, what is expected, and the report.
+"""The measurement of a pool: a Job whose pods await all nodes and then look at one each, the expectations, and the
+report.
 
-What runs inside the pods is `payload`, which imports nothing of the rest. How a report becomes a page is not here.
+The program inside the pods is `payload`, which imports nothing of the rest. Rendering a report as a page is not here.
 """
 
 from aks_infiniband.validation.access import ValidationAccess, ValidationAccessArgs

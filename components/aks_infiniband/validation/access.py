@@ -1,4 +1,4 @@
-"""What the validations of a namespace's pools share: their program, and who may do what while it runs."""
+"""The shared parts of the validations of a namespace's pools: their program, and its permissions while it runs."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -20,7 +20,7 @@ from aks_infiniband.workload.compute_domains import compute_domains
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ValidationAccessArgs:
-    """What a ValidationAccess takes."""
+    """The arguments of a ValidationAccess."""
 
     pools: Sequence[Pool]
     """The pools whose validations use it."""
@@ -29,9 +29,10 @@ class ValidationAccessArgs:
     name: str = "validation"
     """Name, in the namespace, of the account, the role and the ConfigMap with the program."""
     topologies: Mapping[str, str] = field(default_factory=dict)
-    """By pool name, the content of an NCCL topology file to be used instead of the size's."""
+    """By pool name, the content of an NCCL topology file that replaces the file of the size."""
     expected: Sequence[Expectations] = ()
-    """What is expected of these pools. What pools of a kind have in common is written once, not into each pool's Job.
+    """The expectations of these pools. The expectations that pools of a kind share are written once, not into each
+    pool's Job.
     """
 
 
@@ -45,7 +46,7 @@ class ValidationAccess(pulumi.ComponentResource):
     account: str
     """Name of the account, and of the ConfigMap with the program."""
     namespace: str
-    """Where they are."""
+    """The namespace of the pools' validations."""
     topologies: Mapping[str, str]
     """By pool name, the key of its NCCL topology in that ConfigMap; pools with the same one share it."""
     common: Collection[str]
@@ -73,7 +74,7 @@ class ValidationAccess(pulumi.ComponentResource):
         self.register_outputs({})
 
     def of(self, pool: Pool) -> PoolAccess:
-        """What the pods of a pool's validation find."""
+        """The objects that the pods of a pool's validation find."""
         return self._shared.of(pool)
 
 

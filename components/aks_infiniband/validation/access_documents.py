@@ -1,4 +1,6 @@
-"""What the validations of a namespace's pools share, as plain documents: their program, and who may do what."""
+"""The shared parts of the validations of a namespace's pools, as plain documents: their program, and its
+permissions.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,13 +39,13 @@ class SharedAccess:
     pools: Sequence[Pool]
     """The pools whose validations use it."""
     namespace: str
-    """Where all of it is, but for the right to read nodes."""
+    """The namespace of all of it, except the right to read nodes."""
     name: str
-    """Of the account, the role and the ConfigMap with the program."""
+    """Name of the account, the role and the ConfigMap with the program."""
     given_topologies: Mapping[str, str]
-    """By pool name, the content of an NCCL topology file to be used instead of the size's."""
+    """By pool name, the content of an NCCL topology file that replaces the file of the size."""
     expected: Sequence[Expectations]
-    """What is expected of these pools."""
+    """The expectations of these pools."""
 
     @cached_property
     def topologies(self) -> dict[str, str]:
@@ -56,19 +58,19 @@ class SharedAccess:
         return frozenset(dict(map(common_file, self.expected)))
 
     def of(self, pool: Pool) -> PoolAccess:
-        """What the pods of a pool's validation find."""
+        """The objects that the pods of a pool's validation find."""
         topology = self.topologies.get(pool.name)
         return PoolAccess(namespace=self.namespace, account=self.name, topology=topology, common=self.common)
 
     def program_map(self) -> dict[str, Any]:
-        """The ConfigMap with the program, and with what it reads beside it."""
+        """The ConfigMap with the program, and with the files that it reads."""
         files = {key: self._texts[pool] for pool, key in self.topologies.items()} | dict(
             map(common_file, self.expected)
         )
         return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": self._own, "data": {**program(), **files}}
 
     def service_account(self) -> dict[str, Any]:
-        """The account, whose token no pod gets unless it asks for it."""
+        """The account, whose token only those pods get that request it."""
         return {
             "apiVersion": "v1",
             "kind": "ServiceAccount",
@@ -82,14 +84,14 @@ class SharedAccess:
         return [*self._granted("Role", self._own, may_fill(boards))]
 
     def reads_nodes(self) -> list[dict[str, Any]]:
-        """The right to read nodes, and its binding. They reach beyond the namespace, so they carry its name: two stacks
+        """The right to read nodes, and its binding. Both reach beyond the namespace, so they carry its name: two stacks
         may share a cluster.
         """
         of_cluster = {"name": f"{self.namespace}-{self.name}", "labels": self._own["labels"]}
         return [*self._granted("ClusterRole", of_cluster, _READ_NODES)]
 
     def claims(self) -> list[dict[str, Any]]:
-        """What the pods' claims are made from, where they claim anything."""
+        """The templates of the pods' claims, if they claim anything."""
         templates = [claim_template(pool, self.namespace) for pool in self.pools if pool.access.claims]
         return [*templates, *(compute_domain(pool, self.namespace) for pool in self.pools if pool.has_compute_domain)]
 

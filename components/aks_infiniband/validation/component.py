@@ -41,24 +41,25 @@ class ValidationArgs:
     pool: Pool
     """The pool that is validated, as a whole: every node of it."""
     options: ValidationOptions = ValidationOptions()  # noqa: RUF009 frozen
-    """What is checked, with which image and time limit, and whether a failure fails the update."""
+    """The checks, their image and time limit, and the choice whether a failure fails the update."""
     waits: Waits = Waits()  # noqa: RUF009 frozen
-    """How long the nodes are awaited first, and how often they are looked at."""
+    """Limit for the first wait for the nodes, and the pause between looks."""
     access: ValidationAccess | None = None
     """Program and account that the validations of a namespace share, and that namespace; None: its own."""
     namespace: Annotated[str, rules.namespace] = SYSTEM_NAMESPACE
     """Namespace of all that the validation makes; it has to exist. No workload belongs there. An access has its own."""
     registry: Registry = Registry()  # noqa: RUF009 frozen
-    """Where images come from. Default: from where their makers publish them."""
+    """The source of images. Default: the places at which their makers publish them."""
     node_preparation: bool = False
-    """Whether the nodes are prepared by NodePreparation with memlock, for pods that do not run as root."""
+    """True if NodePreparation prepares the nodes with memlock, for pods that do not run as root."""
     kubeconfig: pulumi.Input[str]
-    """The program explains a failed wait with it, and asks the Job's pods for the report's digest."""
+    """The program explains a failed wait with it, and reads the report's digest from the Job's pods."""
     turns: DriverTurns | None = None
     """Given these, the pool is measured only after all driver upgrades on its nodes have ended."""
     revalidate_when: Mapping[str, Any] = field(default_factory=dict)
-    """Facts beside the pool on which the result depends, such as driver versions. When one changes, the validation runs
-    again."""
+    """Further facts on which the result depends, such as driver versions. When one changes, the validation runs
+    again.
+    """
 
     def __post_init__(self) -> None:
         """Raises ValueError for no namespace."""
@@ -84,8 +85,8 @@ class Validation(pulumi.ComponentResource):
         self._name, self._args, self._opts = name, args, opts
         self._namespace = args.namespace if args.access is None else args.access.namespace
         self._left: dict[str, Report | None] = {}  # by the Job's uid
-        # The kubeconfig is kept in a list, because an output made of this secret would be secret, too. It is filled
-        # before any Job is made.
+        # The kubeconfig is kept in a list, because an output made of this secret would be secret, too. The list is
+        # filled before any Job is made.
         self._kubeconfig: list[str] = []
         pulumi.Output.from_input(args.kubeconfig).apply(self._kubeconfig.append)
         if args.options.mode == "off":
@@ -108,7 +109,7 @@ class Validation(pulumi.ComponentResource):
         kept = pulumi.Stash(
             f"{name}-evidence",
             input=run.apply(lambda uid: packed_report(self._left.get(uid))),
-            # It depends on the Job alone: the list of all that the Job depends on would be long in the state.
+            # The output depends on the Job alone: the list of all that the Job depends on would be long in the state.
             opts=child_options(
                 self,
                 None,
@@ -191,7 +192,7 @@ class Validation(pulumi.ComponentResource):
         )
 
         async def ask(made: pulumi.ResourceHookArgs) -> None:
-            """Ask the pods once, when the Job has ended: they are there then."""
+            """Read the evidence once from the pods, when the Job has ended: they are there then."""
             run = str((made.new_outputs or {})["metadata"]["uid"])
             self._left[run] = await self._proven(run)
 

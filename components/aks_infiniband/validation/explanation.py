@@ -1,4 +1,6 @@
-"""What a validation's pods prove of its report, and why the wait for its Job failed: the report, the Job, its pods."""
+"""The proof of a validation's report in its pods, and the reason why the wait for its Job failed: the report, the Job,
+its pods.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -25,7 +27,8 @@ _MOST_ROWS: Final = 20
 def evidence(pods: Iterable[Object], run: str) -> str | None:
     """The line that the pods of a Job, given by its uid, have left of their report.
 
-    None if no pod has left one. None too if two pods contradict each other: then one of them is somebody else's.
+    None if no pod has left one. None too if two pods contradict each other: then one of them belongs to another
+    program.
     """
     lines = {
         line
@@ -39,7 +42,7 @@ def evidence(pods: Iterable[Object], run: str) -> str | None:
 
 
 def explain(wait: Wait, view: View) -> list[Finding]:
-    """What the report of this Job says, how the Job ended, and its pods.
+    """The findings in the report of this Job, its end, and its pods.
 
     An earlier Job's report is left out, and so is a report with another digest than the pods have left.
     """
@@ -49,7 +52,7 @@ def explain(wait: Wait, view: View) -> list[Finding]:
     left = evidence(view.pods, uid)
     if found is None or (left and left != evidence_of(found[1])):
         return job_findings(wait, view)
-    # What a pod with a verdict has to say is in the report.
+    # The report contains the words of a pod with a verdict.
     return [*_report_findings(*found), *job_findings(wait, view, leave_out=_gave_verdict)]
 
 
@@ -83,7 +86,7 @@ def _report_findings(config_map: Object, report: Report) -> list[Finding]:
             command="aks-infiniband report --out report",
         ),
         Finding(
-            what="when it is mended, run `pulumi up` again: the next update measures anew",
+            what="when it is fixed, run `pulumi up` again: the next update measures again",
             command="pulumi up",
         ),
     ]

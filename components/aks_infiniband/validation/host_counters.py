@@ -1,4 +1,4 @@
-"""How a pod reads its machine's error counters: what it mounts for them, read-only, and for nothing else."""
+"""A pod's access to its machine's error counters: the mounts for them, read-only, and for nothing else."""
 
 from typing import Any, Final
 
@@ -9,14 +9,14 @@ __all__ = ["Unread", "counter_arguments", "counter_mounts", "counter_volumes"]
 _HOST: Final = "/run/aks-infiniband/sys"
 _COUNTERS: Final = ("class/infiniband", "devices")
 """The folders of a machine's /sys from which its ports' counters are read, because a pod's own /sys has none
-(payload/look/counters.py). The entries of the first folder are links into the second. Where they lead differs from
-machine to machine, so nothing narrower can be mounted. Both are mounted read-only. They show a pod these counters and
-the network interfaces, and nothing else that its own /sys lacks.
+(payload/look/counters.py). The entries of the first folder are links into the second. The links' targets differ from
+machine to machine, so nothing narrower can be mounted. Both are mounted read-only. The mounts show a pod these counters
+and the network interfaces, and nothing else that its own /sys lacks.
 """
 
 
 def counter_mounts(unread: Unread) -> list[dict[str, Any]]:
-    """What a container mounts to read its machine's error counters, and for nothing else."""
+    """The mounts of a container that reads its machine's error counters, and for nothing else."""
     names = [] if unread == "off" else _COUNTERS
     return [{"name": _host_volume(of), "mountPath": f"{_HOST}/{of}", "readOnly": True} for of in names]
 
@@ -28,7 +28,7 @@ def counter_volumes(unread: Unread) -> list[dict[str, Any]]:
 
 
 def counter_arguments(unread: Unread) -> list[str]:
-    """Where the payload finds them."""
+    """The payload's path to them."""
     return [] if unread == "off" else ["--counters", f"{_HOST}/{_COUNTERS[0]}"]
 
 

@@ -1,4 +1,4 @@
-"""What the validation's Job is made of: names, limits, volumes, and the container that awaits all nodes first.
+"""The parts of the validation's Job: names, limits, volumes, and the container that awaits all nodes first.
 
 A Job's template is immutable, so the Job's name ends in a hash of everything it depends on.
 """
@@ -33,18 +33,18 @@ API_ARGUMENTS: Final = (
     *("--termination-log", _TERMINATION_LOG),
     *("--token", f"{_ACCOUNT}/token", "--ca", f"{_ACCOUNT}/ca.crt"),
 )
-"""Where the kubelet looks for the termination message, and leaves the service account's credentials."""
+"""The path of the termination message for the kubelet, and the paths of the service account's credentials."""
 _IDENTITY: Final = {
     "NODE_NAME": "spec.nodeName",
     "POD_UID": "metadata.uid",
     "POD_IP": "status.podIP",
     "JOB_UID": "metadata.labels['batch.kubernetes.io/controller-uid']",
 }
-"""Variables that tell a pod who it is, by field."""
+"""Variables with a pod's identity, by field."""
 _MARGIN_SECONDS: Final = 60
-"""How many seconds after the provider the Job itself gives up. The Job's deadline deletes the pods, and the diagnosis
+"""Seconds after the provider at which the Job itself gives up. The Job's deadline deletes the pods, and the diagnosis
 of a failed wait has to see them first. Whatever happens to a pod starts the provider's time-out again, but not the
-deadline. Where the deadline comes first, only what the scheduler said of the pods is left (diagnosis/pods.py).
+deadline. If the deadline comes first, only the scheduler's words on the pods are left (diagnosis/pods.py).
 """
 
 
@@ -77,9 +77,9 @@ def own_of(expected: Expectations) -> dict[str, Any]:
 
 
 def common_file(expected: Expectations) -> tuple[str, str]:
-    """What is expected of every pool of this kind, as a key of the program's ConfigMap and its text.
+    """The expectations of every pool of this kind, as a key of the program's ConfigMap and its text.
 
-    It is there once, not in the Job of each pool, because the engine's state has three copies of a Job.
+    The text is there once, not in the Job of each pool, because the engine's state has three copies of a Job.
     """
     common = {name: value for name, value in expected.items() if name not in _OWN}
     return f"expectations-{digest(common)}.json", json.dumps(common)
@@ -105,7 +105,7 @@ def named_job(pool: Pool, spec: Mapping[str, Any], *depends_on: object) -> dict[
 
 
 def indexed_job(pool: Pool, template: Mapping[str, Any], *, seconds: float) -> dict[str, Any]:
-    """JobSpec with a pod for each node of the pool. It is waited for this number of seconds.
+    """JobSpec with a pod for each node of the pool. The wait for it lasts this number of seconds.
 
     The first failure that counts ends the Job, because a second try would give the same verdict. A pod that was
     evicted, or could not do its work, does not count. (A backoff limit with the action FailJob for a verdict would end
@@ -152,7 +152,9 @@ def container(name: str, image: str, *, memory: str = "512Mi", python: bool = Tr
 
 
 def pod_environment(pool: Pool, *more: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Environment of a pod that measures: the pool's workload settings, where the payload is, and who the pod is."""
+    """Environment of a pod that measures: the pool's workload settings, the path of the payload, and the pod's
+    identity.
+    """
     settings = config_maps(pool)[config_map_name(pool.name)]
     return [
         *({"name": name, "value": value} for name, value in settings.items()),
@@ -186,8 +188,8 @@ def await_nodes_container(pool: Pool, *, waits: Waits, image: str) -> dict[str, 
     promises.
 
     The operators report ready before every node offers its resources, so no pod looks at its own node before all nodes
-    have offered them for a while. It holds no device: a pod's effective request is the larger of its init containers'
-    and its containers'.
+    have offered them for a while. The container holds no device: a pod's effective request is the larger of its init
+    containers' and its containers'.
     """
     promised = [f"--resource={name}={least}" for name, least in sorted(pool.promised_resources.items())]
     return {

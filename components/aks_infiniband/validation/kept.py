@@ -1,8 +1,8 @@
-"""What our commands keep in a cluster: documents, each in a ConfigMap of the validations' namespace.
+"""Documents that our commands keep in a cluster, each in a ConfigMap of the validations' namespace.
 
 No workload has a right there. But a person may have edited one, or another release may have written it, so what is read
-back is held against its form. Who only reads tells what cannot be read, and goes on without it. Who writes sets it
-aside before, in a ConfigMap of its own, and never writes over what another release has written.
+back is held against its form. A reader reports what cannot be read, and continues without it. A writer sets it aside
+before, in a separate ConfigMap, and never overwrites another release's document.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from aks_infiniband.validation.payload.report.standing import RECORD, RECORD_KEY
 from aks_infiniband.validation.payload.talk.config_maps import object_in, texts_of
 
 MOST_BYTES: Final = 900_000
-"""Of a document as it is kept: a ConfigMap holds 1 MiB (Kubernetes, "ConfigMaps")."""
+"""Size of a document as it is kept: a ConfigMap holds 1 MiB (Kubernetes, "ConfigMaps")."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,7 +59,7 @@ class _Versioned(Form):
 
 
 def document_in(kept: Kept, config_map: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The document that a ConfigMap holds; None where it holds none yet.
+    """The document that a ConfigMap holds; None if it holds none yet.
 
     Raises HandwrittenError for what is none, and OtherReleaseError for one with another version.
     """
@@ -75,7 +75,7 @@ def document_in(kept: Kept, config_map: Mapping[str, Any]) -> dict[str, Any] | N
 
 
 def where(kept: Kept) -> str:
-    """Where it lies, in words."""
+    """Its place, in words."""
     return f"{kept.what}, key {kept.key} of ConfigMap {kept.name}"
 
 

@@ -1,6 +1,6 @@
 """One record of each machine, into which every measurement goes and which every command reads.
 
-It lies in a ConfigMap of the validations' namespace, in which no workload has a right. No stack manages it, so an
+The record is in a ConfigMap of the validations' namespace, in which no workload has a right. No stack manages it, so an
 upgrade of the program leaves it as it is. `pulumi up` and the light check measure in pods, and no pod on a machine may
 write what decides of machines. Each leaves a report with measurements of the same form, and `known` and
 `with_light_check` put them together with the record.
@@ -28,7 +28,7 @@ _MEASUREMENTS, _DECISIONS = 4, 12
 """The most that is kept of each machine: the newest."""
 _MACHINES: Final = 1000
 ACCEPTANCE: Final = "pulumi up"
-"""Who measured what a stack has left."""
+"""The author of measurements that a stack has left."""
 
 _Text = Annotated[str, Field(max_length=2000)]
 _Short = Literal["warn", "fail", "not measured"]
@@ -36,15 +36,15 @@ _Verdict = Literal["pass", "warn", "fail", "not measured"]
 
 
 class Identity(Form):
-    """Which machine a node was: a redeployed one keeps its name, and a restarted one its VM."""
+    """The identity of a node's machine: a redeployed one keeps its name, and a restarted one its VM."""
 
     vm: _Text = ""
-    """The VM's unique ID, as its firmware tells the kubelet."""
+    """The VM's unique ID, as its firmware reports it to the kubelet."""
     boot: _Text = ""
     image: _Text = ""
     kernel: _Text = ""
     driver: _Text = ""
-    """Of its GPUs; empty where nothing tells it."""
+    """Driver of its GPUs; empty if nothing reports it."""
 
 
 class Problem(Form):
@@ -63,7 +63,7 @@ class Problem(Form):
 
 
 class Value(Form):
-    """A figure of one HCA, beside the median of the same HCA on the nodes that were measured with it."""
+    """A figure of one HCA, with the median of the same HCA on the nodes that were measured with it."""
 
     figure: _Text
     device: _Text
@@ -73,7 +73,7 @@ class Value(Form):
 
 
 class Measurement(Form):
-    """What one measurement says of one machine."""
+    """The content of one measurement of one machine."""
 
     at: _Text
     """ISO 8601."""
@@ -103,7 +103,7 @@ class Decision(Form):
 
 
 class Machine(Form):
-    """What is known of a node's machine, the newest last."""
+    """The knowledge of a node's machine, the newest last."""
 
     measurements: list[Measurement] = Field(default_factory=list)
     decisions: list[Decision] = Field(default_factory=list)
@@ -124,7 +124,7 @@ Record = Mapping[str, Machine]
 
 
 def record_in(config_map: Mapping[str, Any]) -> dict[str, Machine]:
-    """The record that a ConfigMap holds; nothing where it holds none yet.
+    """The record that a ConfigMap holds; nothing if it holds none yet.
 
     Raises HandwrittenError, as `document_in` does.
     """
@@ -170,12 +170,12 @@ def with_decision(record: Record, node: str, decision: Decision) -> dict[str, Ma
 
 
 def identity_of(node: Mapping[str, Any]) -> Identity:
-    """Which machine a node is now."""
+    """The identity of a node's machine now."""
     return Identity(**identity.identity_of(node))
 
 
 def measurements_in(report: Report, by: str, nodes: Iterable[Mapping[str, Any]] = ()) -> dict[str, Measurement]:
-    """What a report says of each node that it looked at.
+    """The content of a report for each node that it looked at.
 
     by: the command that measured. nodes: as they were then.
     """
@@ -221,7 +221,7 @@ def known(node: Mapping[str, Any], record: Record, report: Report | None) -> Mac
 
 
 def doubt(measurement: Measurement, node: Mapping[str, Any]) -> str:
-    """Why a measurement is not of the machine as it is now, in words; empty where it is."""
+    """The reason why a measurement is not of the machine as it is now, in words; empty if it is."""
     then, now = measurement.identity, identity_of(node)
     born = str(node["metadata"].get("creationTimestamp") or "")
     if then.vm and now.vm and then.vm != now.vm:
@@ -229,7 +229,7 @@ def doubt(measurement: Measurement, node: Mapping[str, Any]) -> str:
     if not then.vm and born and _moment(born) > _moment(measurement.at):
         return f"older than the node, which joined at {born}"
     if then.boot and now.boot and then.boot != now.boot:
-        return "of an earlier boot: the machine was started anew since"
+        return "of an earlier boot: the machine was started again since"
     return ""
 
 
@@ -241,7 +241,7 @@ def _moment(text: str) -> float:
 
 
 def teller_of(condition: Mapping[str, Any]) -> str:
-    """Who has set the light check's condition of a node."""
+    """The program that has set the light check's condition of a node."""
     return "validate --cordon" if condition.get("reason") == FELL_SHORT else LIGHT_CHECK
 
 

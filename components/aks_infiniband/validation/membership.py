@@ -1,4 +1,4 @@
-"""How many nodes a pool should have, and which are missing: as its validation, which the stack has left, knows.
+"""The expected number of a pool's nodes, and the missing ones: as its validation, which the stack has left, knows.
 
 `aks-infiniband validate` and `aks-infiniband doctor` judge by the same function, so they cannot disagree.
 """
@@ -28,16 +28,16 @@ class Membership:
     present: Sequence[str]
     """Names of the nodes that the cluster has, Ready or not."""
     missing: int = 0
-    """How many nodes the pool lacks."""
+    """The number of nodes that the pool lacks."""
     gone: Sequence[str] = ()
-    """Names of nodes that the pool's last report had and the cluster no longer has. Empty where the pool has as many
-    nodes as it should, because then others have taken their place.
+    """Names of nodes that the pool's last report had and the cluster no longer has. Empty if the pool has as many nodes
+    as it should, because then others have taken their place.
     """
     reported: str = ""
     """When that report was made, in ISO 8601; empty without one."""
 
     def told(self) -> str | None:
-        """What is missing, in words that follow the name of the pool; None where nothing is."""
+        """The missing nodes, in words that follow the name of the pool; None if nothing is missing."""
         if not self.missing:
             return None
         lacks = f"{self.missing} of {self.expected} nodes missing"
@@ -56,7 +56,7 @@ def memberships(
     aks-infiniband/expectations.json, key node_count). Its pods' selector says which nodes are the pool's. The pool's
     report says the names of those that are gone. A pool without such a Job (validation.mode off) is left out.
 
-    jobs and config_maps are those of the validations' namespace, because elsewhere anybody may have made them. Those of
+    jobs and config_maps are those of the validations' namespace, because every user may make them elsewhere. Objects of
     other programs are ignored. nodes are all nodes of the cluster.
     """
     reports = _newest_reports(config_maps)
@@ -74,7 +74,7 @@ def memberships(
 
 
 def membership(pool: str, expected: int, present: Iterable[str], report: Mapping[str, Any] | None) -> Membership:
-    """The nodes of one pool. present: names; report: its last one, None where there is none."""
+    """The nodes of one pool. present: names; report: its last one, None if there is none."""
     there, last = sorted(present), report or {}
     missing, gone = missing_nodes(expected, there, last.get("nodes") or ())
     reported = str(last.get("finished")) if gone else ""

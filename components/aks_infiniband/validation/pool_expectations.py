@@ -1,4 +1,4 @@
-"""What is expected of a pool, computed from the catalogue: the data by which the payload judges."""
+"""The expectations of a pool, computed from the catalogue: the data by which the payload judges."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,7 +15,7 @@ from aks_infiniband.validation.payload.say.expectations import Expectations
 from aks_infiniband.workload.pods import DRIVER_READY, pool_environment
 
 SHM_BYTES: Final = 1 << 30
-"""Least size of /dev/shm. NVIDIA's framework containers ask for it (`--shm-size=1g`); by default it is 64 MiB."""
+"""Least size of /dev/shm. NVIDIA's framework containers need it (`--shm-size=1g`); by default it is 64 MiB."""
 
 _DEVICE_PATTERNS: Final = {"nvidia": r"nvidia\d+", "amd": r"dri/renderD\d+"}
 """By vendor, a pattern of the files below /dev: one for each accelerator, as the vendors' device plugins mount them."""
@@ -33,14 +33,13 @@ def expectations(
     node_preparation: bool = False,
     error_counters: Unread = "warn",
 ) -> Expectations:
-    """What is expected of every node of the pool and of the pool as a whole, as JSON-able data.
+    """The expectations of every node of the pool and of the pool as a whole, as JSON-able data.
 
-    hcas.rate_gbps is the signalling rate in Gb/s. figures names the figures that the payload measures, thresholds has
-    their limits, and not_measured names figures of a pool of this size that are not measured by design. given:
-    thresholds of the stack file, by figure. tries: how often a figure that falls short is measured in all. sweep: which
-    message sizes all-reduce is measured with. burn_in: for how many minutes GPUs are loaded; without it for some
-    seconds. node_preparation: whether the memlock limit is lifted for every user. error_counters: what happens to a
-    node whose error counters cannot be read.
+    hcas.rate_gbps is the signalling rate in Gb/s. figures names the measured figures, thresholds has their limits, and
+    not_measured names figures that a pool of this size does not have by design. given: thresholds of the stack file, by
+    figure. tries: the most measurements of a figure that falls short. sweep: the message sizes of all-reduce. burn_in:
+    minutes under load for GPUs; without it some seconds. node_preparation: True if the memlock limit is lifted for
+    every user. error_counters: the consequence for a node whose error counters cannot be read.
     """
     figures = _figures(pool)
     collective = collective_expectations(pool, given, sweep)
@@ -69,7 +68,7 @@ def expectations(
 
 
 def expected_of(pool: Pool, options: ValidationOptions, *, node_preparation: bool) -> Expectations:
-    """What is expected of a pool where its validation has these options."""
+    """The expectations of a pool if its validation has these options."""
     return expectations(
         pool,
         given=options.thresholds,
@@ -88,7 +87,7 @@ def _figures(pool: Pool) -> list[str]:
 
 
 def _accelerators(pool: Pool) -> dict[str, Any] | None:
-    """The GPUs that a pod holds; None where the machines have none, or no device plugin offers them."""
+    """The GPUs that a pod holds; None if the machines have none, or no device plugin offers them."""
     accelerator = pool.size.accelerator
     if accelerator is None or pool.gpu_resource is None:
         return None
@@ -100,12 +99,13 @@ def _accelerators(pool: Pool) -> dict[str, Any] | None:
 
 
 _LOAD_SECONDS: Final = 6
-"""Beside 2 s to warm up. On two H100 of one host all of it took 10 s, and an H100 was at its limit of power from the
-first second on (docs/measurements.md)."""
+"""Time in addition to 2 s to warm up. On two H100 of one host all of it took 10 s, and an H100 was at its limit of
+power from the first second on (docs/measurements.md).
+"""
 
 
 def _gpus(pool: Pool, burn_in: int | None) -> dict[str, Any] | None:
-    """How a pool's GPUs are loaded; None without GPUs of NVIDIA that a device plugin offers."""
+    """The load of a pool's GPUs; None without GPUs of NVIDIA that a device plugin offers."""
     accelerator = pool.size.accelerator
     if accelerator is None or pool.gpu_resource is None or accelerator.vendor != "nvidia":
         return None
@@ -113,7 +113,7 @@ def _gpus(pool: Pool, burn_in: int | None) -> dict[str, Any] | None:
 
 
 def promised_labels(pool: Pool) -> dict[str, str]:
-    """Labels that every node has once it is ready. Mode driver-only needs one, because no resource tells there that the
+    """Labels that every node has once it is ready. Mode driver-only needs one, because no resource there shows that the
     driver works.
     """
     waits = pool.access.privileged and pool.nic_driver == "doca-ofed"
@@ -127,8 +127,8 @@ _SHORT: Final = (8, _MIB, 64 * _MIB, _GIB)
 _FULL: Final = tuple(8 << shift for shift in range(32))
 """8 B to 16 GiB by twos, as nccl-tests' `-b 8 -e 16G -f 2`."""
 _LARGEST: Final = 8 * _GIB
-"""The message size that is judged if a threshold names none. It fits each GPU of the catalogue, and bandwidth no longer
-grows there (docs/measurements.md: 8 GiB and 16 GiB differ by less than 1 %).
+"""The message size that is judged if a threshold names none. The size fits each GPU of the catalogue, and bandwidth no
+longer grows there (docs/measurements.md: 8 GiB and 16 GiB differ by less than 1 %).
 """
 
 _RING_EXPECTED: Final = 0.95
@@ -145,7 +145,7 @@ def collective_expectations(
 ) -> dict[str, Any] | None:
     """The plan and the thresholds of a pool; None without GPUs that a device plugin offers.
 
-    given: thresholds of the stack file, by figure. They replace the catalogue's.
+    given: thresholds of the stack file, by figure. Given thresholds replace the catalogue's.
     """
     accelerator = pool.size.accelerator
     if accelerator is None or pool.gpu_resource is None:
@@ -173,7 +173,7 @@ def collective_expectations(
 
 
 def _pairs(pool: Pool) -> dict[str, Any] | None:
-    """How pairs of nodes are measured. None for a pool of two nodes, because the all-reduce measures that pair."""
+    """The plan for pairs of nodes. None for a pool of two nodes, because the all-reduce measures that pair."""
     if pool.node_count < 3:
         return None
     bound = _threshold(pool.changed(node_count=2), "all-reduce", "infiniband", None)
@@ -181,7 +181,7 @@ def _pairs(pool: Pool) -> dict[str, Any] | None:
 
 
 def line_gb_per_s(size: MachineSize) -> float:
-    """What all HCAs of a machine carry together in one direction, in GB/s. A ring's bus bandwidth cannot be more."""
+    """The rate of all HCAs of a machine together in one direction, in GB/s. A ring's bus bandwidth cannot be more."""
     return size.infiniband.hca_count * size.infiniband.rate_gbps / 8
 
 

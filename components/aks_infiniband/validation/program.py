@@ -8,7 +8,7 @@ from typing import Any, Final
 PACKAGE: Final = "payload"
 """Name under which the program is imported inside the pods."""
 HOME: Final = f"/opt/aks-infiniband/{PACKAGE}"
-"""Where a pod has the program mounted. Its last part is the name of the package."""
+"""A pod's mount path of the program. Its last part is the name of the package."""
 PAYLOAD_MOUNT: Final = {"name": "payload", "mountPath": HOME, "readOnly": True}
 PYTHON_ENVIRONMENT: Final = (
     {"name": "PYTHONPATH", "value": f"{HOME}/.."},
@@ -38,7 +38,7 @@ def _files(folder: Traversable, above: str = "") -> Iterator[tuple[str, str]]:
 
 
 def key_of(path: str) -> str:
-    """The key under which a ConfigMap has a file: a key has no slashes, so it has dots in their place."""
+    """The key under which a ConfigMap has a file: a key cannot have slashes, so it has dots in their place."""
     return path.replace("/", ".")
 
 

@@ -1,6 +1,6 @@
 """The form of a report, for readers that get one from outside: a file, a state, a cluster.
 
-What a reader looks at is held against it; all else in a report is its own matter.
+The parts that a reader looks at are held against it; all else in a report is free.
 """
 
 from collections.abc import Mapping
@@ -87,7 +87,7 @@ class _Coverage(Form):
 
 
 class _Values(Form):
-    """What stands in every report, whole or as a summary in a stack's outputs."""
+    """The parts of every report, whole or as a summary in a stack's outputs."""
 
     pool: str
     finished: str
@@ -100,7 +100,7 @@ class _Judged(_Values):
 
 
 class _Figures(_Judged):
-    """Where the worst values of each figure come from."""
+    """The parts with the worst values of each figure."""
 
     rdma: list[_Measured] = Field(default_factory=list)
     networks: list[_Measured] = Field(default_factory=list)

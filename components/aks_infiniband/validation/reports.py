@@ -1,4 +1,4 @@
-"""What a validation leaves behind, for readers outside of the pods: the report's form, how it is shown and compared."""
+"""A validation's report, for readers outside of the pods: its form, its rendering and its comparison."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -41,7 +41,7 @@ def kinds_of(checks: Sequence[Check]) -> list[str]:
 
 
 def age_of(report: Mapping[str, Any], now: datetime) -> str:
-    """How long ago a report was made, such as `3 days ago`; empty where it has no time."""
+    """The age of a report, such as `3 days ago`; empty if it lacks a time."""
     try:
         seconds = (now - datetime.fromisoformat(report["finished"])).total_seconds()
     except (KeyError, TypeError, ValueError):
@@ -53,8 +53,8 @@ def age_of(report: Mapping[str, Any], now: datetime) -> str:
 
 
 def summary_of(report: Any) -> dict[str, str]:
-    """What the stack's outputs say of a pool's validation: verdict, coverage, and when it finished (empty if nothing
-    was measured). The report as a whole is in the engine's state once already.
+    """The stack's outputs on a pool's validation: verdict, coverage, and its end (empty if nothing was measured). The
+    report as a whole is in the engine's state once already.
 
     report: a Report, as Pulumi hands it on.
     """

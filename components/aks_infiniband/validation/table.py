@@ -21,7 +21,9 @@ _HEAD: Final = ("CHECK", "WHERE", "EXPECTED", "MEASURED")
 
 
 def table(checks: Sequence[Check], *, most_rows: int | None = None) -> list[str]:
-    """What did not go well as a table, each row followed by its cause; rows beyond the most are counted, not shown."""
+    """The checks that did not go well as a table, each row followed by its cause; rows beyond the most are counted, not
+    shown.
+    """
     rows = rows_of([_in_short(check) for check in checks if is_problem(check)])
     shown = rows[:most_rows]
     cells = [_HEAD, *(_cells(row) for row in shown)]

@@ -48,12 +48,13 @@ RDMA tools that its image lacks.
 """
 _WITHOUT_PYTHON: Final = frozenset({NCCL_IMAGE, RCCL_IMAGE})
 _COLLECTIVE_RESOURCES: Final = {"requests": {"cpu": "8", "memory": "32Gi"}}
-"""Memory request for each GPU: it has one process, which is assumed to take 2 to 4 GiB. There is no limit, because it
-would also count what NCCL has in /dev/shm.
+"""Memory request for each GPU: it has one process, which is assumed to take 2 to 4 GiB. A limit is absent, because it
+would also count NCCL's memory in /dev/shm.
 """
 METADATA: Final = "http://169.254.169.254/metadata/instance/compute?api-version=2021-02-01"
-"""Where a machine finds what Azure says of it (Azure Instance Metadata Service). Pods reach it unless the cluster's
-podLinkLocalAccess is None, which is a preview, or a network policy is in the way."""
+"""The address from which a machine reads Azure's facts on it (Azure Instance Metadata Service). Pods reach it unless
+the cluster's podLinkLocalAccess is None, which is a preview, or a network policy is in the way.
+"""
 _EXPECTATIONS: Final = "expectations.json"
 """File with what the pool promises. The pods judge by it."""
 _ATTACHMENTS: Final = "network-status"
@@ -88,10 +89,9 @@ def validation_spec(
 ) -> dict[str, Any]:
     """JobSpec of the validation: one pod on each node of the pool, with all the node's accelerators and RDMA.
 
-    The Job is waited for as long as the nodes may take to be ready and the validation may take then. Where the nodes
-    never offer a resource, the pods stay Pending until then, and show it.
-    expected: what the pool promises.
-    registry: where images come from.
+    The Job is waited for as long as the nodes may take to be ready and the validation may take then. If the nodes never
+    offer a resource, the pods stay Pending until then, and show it. expected: the promises of the pool. registry: the
+    source of images.
     """
     fragment = pod_template_fragment(
         pool,
@@ -144,8 +144,8 @@ def _told(expected: Expectations, access: PoolAccess) -> tuple[Mapping[str, Any]
 def pod_images(pool: Pool, options: ValidationOptions) -> tuple[str, str]:
     """The images of the init container, which has to have Python, as it may install nothing, and of the container.
 
-    They are the images that the options ask for. By default, pools with GPUs get one that measures GPUs, and all others
-    a small one with Python.
+    The options choose both images. By default, pools with GPUs get one that measures GPUs, and all others a small one
+    with Python.
     """
     if options.image is not None:
         return options.image, options.image
@@ -179,7 +179,7 @@ def _container(
 
 
 def security_context(common: Mapping[str, Any]) -> dict[str, Any]:
-    """What a workload's container may do, as root: for any other user IPC_LOCK does nothing.
+    """The rights of a workload's container, as root: for any other user IPC_LOCK does nothing.
 
     A privileged one (mode driver-only, see the workload) has every capability, and the API refuses it without the
     escalation of privileges.
@@ -211,20 +211,21 @@ def _arguments(
 
 
 def _podinfo(pool: Pool) -> dict[str, Any]:
-    """What the pool promises, and what Multus notes on the pod about its networks.
+    """The promises of the pool, and Multus' notes on the pod about its networks.
 
-    It is a volume, not a variable, because the kubelet may start a container before it has seen Multus' annotation, and
-    updates a volume later.
+    The information is in a volume, not a variable, because the kubelet may start a container before it has seen Multus'
+    annotation, and updates a volume later.
     """
     networks = {_ATTACHMENTS: "k8s.v1.cni.cncf.io/network-status"} if pool.access.networks else {}
     return podinfo_volume({_EXPECTATIONS: EXPECTATIONS_ANNOTATION, **networks})
 
 
 def _waiting(options: ValidationOptions, waits: Waits) -> list[str]:
-    """How long the pods wait for each other, from the end of their init containers on, and how long they measure.
+    """The time for which the pods wait for each other, from the end of their init containers on, and the time for
+    measurements.
 
     A report that names the absent is left well before the provider gives up. In mode enforce the Job fails only after
-    that: its end would delete the pods that show why somebody is absent.
+    that: its end would delete the pods that show why a node is absent.
     """
     seconds = options.timeout_seconds
     meets = seconds / 2

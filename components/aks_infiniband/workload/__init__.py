@@ -1,5 +1,5 @@
-"""What a pod needs to use InfiniBand: its resources, environment and topology, the sample Job, and what schedulers of
-jobs are told of a pool.
+"""The needs of a pod that uses InfiniBand: its resources, environment and topology, the sample Job, and the objects
+that describe a pool to schedulers of jobs.
 
-Documents for people's workloads are made here. How a pool is measured lives in `validation`.
+Documents for people's workloads are made here. The measurement of a pool is in `validation`.
 """

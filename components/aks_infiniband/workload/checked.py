@@ -1,4 +1,4 @@
-"""A pod that fails at its start where its traffic would go over sockets, made of a pool's podTemplate."""
+"""A pod that fails at its start if its traffic would use sockets, made of a pool's podTemplate."""
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -10,14 +10,14 @@ _NETWORKS: Final = "k8s.v1.cni.cncf.io/networks"
 CHECK: Final = "require_infiniband.sh"
 """The check before a program that talks RDMA."""
 _REQUESTS: Final = {"cpu": "100m", "memory": "64Mi"}
-"""Of the check: a shell and some reads."""
+"""Requests of the check: a shell and some reads."""
 _QUEUE: Final = "kueue.x-k8s.io/queue-name"
 """Kueue's label of a job's queue (Kueue, "Run a Kubernetes Job", and the same for every other kind here)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:
-    """What every way to run a job takes."""
+    """The arguments of every way to run a job."""
 
     name: str
     """Name of the job, and of the Service by which its pods find each other."""
@@ -26,11 +26,11 @@ class Workload:
     template: Mapping[str, Any]
     """The pool's podTemplate, of `aks-infiniband workload` or of `pod_template_fragment`."""
     machines: int
-    """How many machines: one pod on each."""
+    """The number of machines: one pod on each."""
     image: str
     """Image of the pods. The check runs in it too, and needs sh, sed, ls, cat and tail."""
     requests: Mapping[str, str] = field(default_factory=dict)
-    """CPU and memory that each pod asks for."""
+    """CPU and memory that each pod requests."""
     queue: str | None = None
     """Kueue's LocalQueue of the namespace. Default: no queue."""
 
@@ -85,7 +85,9 @@ class Workload:
         return template
 
     def _check(self, main: Mapping[str, Any], *, sockets: bool) -> dict[str, Any]:
-        """It sees what the program sees: image, environment, devices and limits. GPUs are left to the program."""
+        """The check sees what the program sees: image, environment, devices and limits. GPUs are left to the
+        program.
+        """
         devices = {name: number for name, number in main["resources"]["limits"].items() if not name.endswith("/gpu")}
         script = "require_ipoib.sh" if sockets else CHECK
         return {

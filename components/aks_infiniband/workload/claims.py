@@ -1,9 +1,10 @@
-"""How a pod of a pool in mode dra asks for HCAs: a ResourceClaimTemplate in its namespace, and a claim in its spec.
+"""The claim with which a pod of a pool in mode dra requests HCAs: a ResourceClaimTemplate in its namespace, and a claim
+in its spec.
 
-A claim is for HCAs alone, and GPUs stay with their device plugin. The constraint
-`matchAttribute: resource.kubernetes.io/pcieRoot` would pair no GPU with an HCA on Azure, where Hyper-V gives each a PCI
-domain of its own (Azure's NCCL topology files; the slices in kubernetes-sigs/dranet v1.4.0,
-examples/azure_aks_examples): such a claim is Pending for ever. A pod that takes a whole machine has all of both.
+A claim is for HCAs alone, and GPUs stay with their device plugin. The constraint `matchAttribute:
+resource.kubernetes.io/pcieRoot` would pair no GPU with an HCA on Azure, because Hyper-V gives each a separate PCI
+domain (Azure's NCCL topology files; the slices in kubernetes-sigs/dranet v1.4.0, examples/azure_aks_examples): such a
+claim is Pending for ever. A pod that takes a whole machine has all of both.
 """
 
 from collections.abc import Sequence
@@ -18,11 +19,11 @@ from aks_infiniband.resources.metadata import labels
 from aks_infiniband.workload.compute_domains import compute_domain_claims
 
 CLAIM: Final = "infiniband"
-"""What a pod's spec and its containers call the claim."""
+"""The name of the claim in a pod's spec and its containers."""
 
 
 def template_name(pool_name: str) -> str:
-    """Name of a pool's ResourceClaimTemplate, in every namespace where its workloads run."""
+    """Name of a pool's ResourceClaimTemplate, in every namespace of its workloads."""
     return f"infiniband-{pool_name}"
 
 
@@ -45,7 +46,7 @@ def pod_claims(pool: Pool) -> list[dict[str, str]]:
 
 
 def container_claims(pool: Pool) -> list[dict[str, str]]:
-    """`resources.claims` of a container that uses InfiniBand and GPUs: all of the pod's."""
+    """`resources.claims` of a container that uses InfiniBand and GPUs: all claims of the pod."""
     return [{"name": claim["name"]} for claim in pod_claims(pool)]
 
 

@@ -1,4 +1,4 @@
-"""How pods of several machines reach each other's GPUs by NVLink: a ComputeDomain in their namespace, and a claim each.
+"""NVLink between the GPUs of pods on several machines: a ComputeDomain in their namespace, and a claim each.
 
 The ComputeDomain's controller makes the ResourceClaimTemplate of the same name. A claim takes the node's one channel,
 so a node runs one pod with such a claim at a time.
@@ -15,25 +15,25 @@ from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import labels
 
 CLAIM: Final = "nvlink"
-"""What a pod's spec and its containers call the claim."""
+"""The name of the claim in a pod's spec and its containers."""
 
 
 def compute_domain_name(pool_name: str) -> str:
-    """Name of a pool's ComputeDomain, and of its ResourceClaimTemplate, in every namespace where its workloads run."""
+    """Name of a pool's ComputeDomain, and of its ResourceClaimTemplate, in every namespace of its workloads."""
     return f"nvlink-{pool_name}"
 
 
 def compute_domain_spec(pool: Pool) -> Any:
     """ComputeDomainSpec of resource.nvidia.com/v1beta1, for as many nodes as come.
 
-    What the server would complete stands in it, because nothing of it can be changed later.
+    Values that the server would complete are written out, because nothing of it can be changed later.
     """
     template = {"name": compute_domain_name(pool.name)}
     return {"numNodes": 0, "channel": {"allocationMode": "Single", "resourceClaimTemplate": template}}
 
 
 def compute_domain_claims(pool: Pool) -> list[dict[str, str]]:
-    """The entry in `resourceClaims` of a pod's spec; empty where NVLink ends at the machine."""
+    """The entry in `resourceClaims` of a pod's spec; empty if NVLink ends at the machine."""
     if not pool.has_compute_domain:
         return []
     return [{"name": CLAIM, "resourceClaimTemplateName": compute_domain_name(pool.name)}]

@@ -1,7 +1,7 @@
 """The environment in which NCCL and RCCL, which reads the same variables, find the network they are to use.
 
 Sources: NCCL's documentation ("Environment Variables"), the AKS InfiniBand guide (Azure/aks-rdma-infiniband) and what
-its users report. The reason of each value stands beside it in `environment.yaml`.
+its users report. The reason of each value stands next to it in `environment.yaml`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Final, Literal
 from aks_infiniband.facts.tables import table
 
 Transport = Literal["infiniband", "ipoib", "roce", "tcp"]
-"""What NCCL's data goes over between machines."""
+"""The transport of NCCL's data between machines."""
 
 _OF_TRANSPORT: Final[Mapping[str, Mapping[str, str]]] = table(__package__, "environment.yaml")
 
@@ -21,7 +21,7 @@ LIST_HCAS: Final = (
 """A line of shell for a container's start, after which NCCL uses the machine's InfiniBand devices and no other.
 
 A pod that mounts the machine's /dev/infiniband (mode driver-only) sees the Ethernet device of accelerated networking
-too, whose name does not tell: on AKS nodes it is mlx5_8 or any other mlx5_N, on Azure's HPC images mlx5_an0
+too, and its name does not identify it: on AKS nodes it is mlx5_8 or any other mlx5_N, on Azure's HPC images mlx5_an0
 (Azure/aks-rdma-infiniband 700dabb, rdma_test.sh, get_ib_devices). A device plugin that selects by link type leaves it
 out of the pod, and libibverbs sees only what the pod holds.
 """

@@ -1,4 +1,4 @@
-"""What workloads may not do in a namespace of theirs: all that Pod Security's baseline refuses, but for IPC_LOCK."""
+"""The guard of workloads' namespaces: it refuses all that Pod Security's baseline refuses, except IPC_LOCK."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ def policy_spec() -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WorkloadGuardArgs:
-    """What a WorkloadGuard takes."""
+    """The arguments of a WorkloadGuard."""
 
     namespaces: Sequence[Annotated[str, rules.namespace]] = (NAMESPACE,)
     """The namespaces that it guards. None of the system's or an operator's, whose pods it would refuse. Default:
@@ -61,7 +61,7 @@ class WorkloadGuardArgs:
 
 
 class WorkloadGuard(pulumi.ComponentResource):
-    """Keeps whoever may edit workloads from becoming the machines' administrator.
+    """Keeps every user who may edit workloads from becoming the machines' administrator.
 
     RDMA workloads add IPC_LOCK, which of Pod Security's levels only `privileged` admits; this refuses the rest of what
     that level admits. Not for pools of mode driver-only, whose pods are privileged.

@@ -1,6 +1,6 @@
 """One template for each way that jobs are run, with the fabric wired in and asserted: plain documents for kubectl.
 
-Each is made of a pool's podTemplate and fails at its start, in words, where NCCL or UCX would use sockets. Fields are
+Each is made of a pool's podTemplate and fails at its start, in words, if NCCL or UCX would use sockets. Fields are
 those of JobSet 0.12, Kubeflow Trainer 2.3, training-operator 1.9, MPI Operator 0.8 and LeaderWorkerSet 0.10.
 """
 
@@ -61,7 +61,7 @@ def train_job(workload: Workload, command: Sequence[str]) -> Documents:
             "kind": "TrainingRuntime",
             "name": workload.name,
         },
-        # Left to Trainer, a pod without GPUs would get a process for each CPU that it asks for.
+        # Left to Trainer, a pod without GPUs would get a process for each CPU that it requests.
         "trainer": {"numNodes": workload.machines, "numProcPerNode": workload.accelerators or 1},
     }
     return [runtime, {**workload.head("trainer.kubeflow.org/v1alpha1", "TrainJob"), "spec": spec}]
@@ -85,11 +85,11 @@ def pytorch_job(workload: Workload, command: Sequence[str]) -> Documents:
 
 def mpi_job(workload: Workload, command: Sequence[str]) -> Documents:
     """An MPIJob: the launcher runs the command, mpirun, on any node; workers run sshd on the machines. With a queue the
-    launcher tolerates the pool's taints, too, because the queue may have no other machines.
+    launcher tolerates the pool's taints, too, because the queue may not have other machines.
 
-    The launcher comes when all workers run, because mpirun fails where one is still pulling its image. It needs no
-    InfiniBand, so it is not checked. A worker whose check fails lets nobody in: mpirun fails with what the check said.
-    sshd of the image must find its keys in /root/.ssh.
+    The launcher comes when all workers run, because mpirun fails if one is still pulling its image. The launcher does
+    not need InfiniBand, so it is not checked. A worker whose check fails refuses every login: mpirun fails with what
+    the check said. sshd of the image must find its keys in /root/.ssh.
     """
     # Kueue suspends a job first, and MPI Operator 0.8.0 starts the launcher of one that is resumed together with its
     # workers, whatever launcherCreationPolicy says (seen 2026-11-26): mpirun has to try again until they are there.

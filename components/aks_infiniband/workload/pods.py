@@ -1,4 +1,4 @@
-"""What a pod needs to use a pool's InfiniBand: settings in the cluster, and the common part of its template."""
+"""The needs of a pod that uses a pool's InfiniBand: settings in the cluster, and the common part of its template."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
@@ -20,7 +20,7 @@ TOPOLOGY_KEY: Final = "nccl-topology.xml"
 _TOPOLOGY_FOLDER: Final = "/etc/aks-infiniband"
 _DEVICES: Final = "/dev/infiniband"
 _USER: Final = 1000
-"""Of a restricted pod: any but root. An image that needs another one is given it in its place."""
+"""User of a restricted pod: any except root. An image that needs another one is given it in its place."""
 DRIVER_READY: Final = {"network.nvidia.com/operator.mofed.wait": "false"}
 """Label that the Network Operator keeps on a node whose driver container is ready."""
 
@@ -37,8 +37,8 @@ def config_map_name(pool_name: str, kind: Literal["", "-ipoib", "-topology"] = "
 def config_maps(pool: Pool, *, topology: str | None = None) -> dict[str, dict[str, str]]:
     """The data of a pool's ConfigMaps, by name.
 
-    The topology has one of its own: `envFrom` would make a variable of it.
-    topology: content of a given NCCL topology file; by default the one of the size.
+    The topology has a separate one: `envFrom` would make a variable of it. topology: content of a given NCCL topology
+    file; by default the one of the size.
     """
     found = {config_map_name(pool.name): pool_environment(pool)}
     if pool.access.networks:
@@ -149,7 +149,7 @@ def _security_context(pool: Pool) -> dict[str, Any]:
 
 
 def _restricted(pool: Pool) -> dict[str, Any]:
-    """What the level asks for (Kubernetes, "Pod Security Standards", 1.34)."""
+    """The requirements of the level (Kubernetes, "Pod Security Standards", 1.34)."""
     if pool.access.privileged:
         raise ValueError(f"pool {pool.name}: pods of a pool in mode driver-only are privileged")
     return {

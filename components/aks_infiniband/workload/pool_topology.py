@@ -13,17 +13,17 @@ from aks_infiniband.resources.options import child_options
 from aks_infiniband.workload import scheduling
 
 _DELETE: Final = "2m"
-"""How long a flavor may take to go: Kueue keeps it while a ClusterQueue names it, and without one it goes at once."""
+"""Limit for the deletion of a flavor: Kueue keeps it while a ClusterQueue names it, and without one it goes at once."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PoolTopologyArgs:
-    """What a PoolTopology takes."""
+    """The arguments of a PoolTopology."""
 
     pool: Pool
     """The pool, which is one fabric."""
     scheduler: scheduling.Scheduler = "kueue"
-    """Who places jobs; the cluster must have its definitions already."""
+    """The scheduler of jobs; the cluster must have its definitions already."""
     levels: Sequence[str] = ()
     """For Kueue: labels of nodes for what is nearer than the fabric, such as a switch or a rack, the widest first. A
     node that lacks one gets no jobs from Kueue. Volcano finds such labels itself."""
@@ -40,7 +40,7 @@ class PoolTopology(pulumi.ComponentResource):
     """A pool as Kueue's topology-aware scheduling or Volcano reads it.
 
     Both leave out a node that is cordoned, and one with a taint that a job does not tolerate: so a node in quarantine
-    gets no new jobs, and comes back when it is let in.
+    gets no new jobs, and comes back when it is uncordoned.
     """
 
     flavor: str | None
@@ -63,7 +63,7 @@ class PoolTopology(pulumi.ComponentResource):
                 named,
                 scheduling.flavor_spec(pool, args.levels),
                 depends_on=[topology],
-                # Kueue lets nobody change these, and ClusterQueues know the flavor by its name.
+                # Kueue does not allow a change of these, and ClusterQueues know the flavor by its name.
                 replace_on_changes=["spec.nodeLabels", "spec.topologyName"],
                 delete_before_replace=True,
                 custom_timeouts=pulumi.CustomTimeouts(delete=_DELETE),

@@ -1,6 +1,6 @@
 """A sample Job for a pool: one pod on each machine shows its InfiniBand and, on GPUs, all of them reduce together.
 
-Plain data that `kubectl apply` takes as it is. Each pod fails where it sees less than its machine has, so a Job that
+Plain data that `kubectl apply` takes as it is. Each pod fails if it sees less than its machine has, so a Job that
 completes has shown that pods of this pool get what the template promises.
 """
 
@@ -41,10 +41,9 @@ def sample_job(
 ) -> dict[str, Any]:
     """The sample of a pool as a List: its programs, the Service by which its pods find each other, and the Job.
 
-    namespace: one that has the pool's workload settings.
-    network_namespace: that of the pool's IpoibNetworks.
-    registry: where images come from; by default their own registries.
-    topology: content of a given NCCL topology file; by default the one of the size.
+    namespace: one that has the pool's workload settings. network_namespace: that of the pool's IpoibNetworks. registry:
+    the source of images; by default their own registries. topology: content of a given NCCL topology file; by default
+    the one of the size.
     """
     fragment = pod_template_fragment(
         pool, topology=topology, pull_secret=registry.pull_secret, network_namespace=network_namespace
@@ -82,7 +81,7 @@ def sample_job(
 
 
 def _gpus(pool: Pool) -> Accelerator | None:
-    """What the pods reduce on: the GPUs of each machine, where somebody offers them."""
+    """The devices that the pods reduce on: the GPUs of each machine, if a plugin offers them."""
     return pool.size.accelerator if pool.gpu_resource is not None else None
 
 

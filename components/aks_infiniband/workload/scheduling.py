@@ -1,6 +1,6 @@
 """A pool as schedulers read it, as plain documents: Kueue's Topology and ResourceFlavor, Volcano's HyperNode.
 
-They name labels that the nodes carry already, because whoever makes a node gives it them: AKS the pool's name, the
+The levels name labels that the nodes carry already, because the maker of a node sets them: AKS the pool's name, the
 kubelet the host's. So nothing here has to follow nodes that come and go.
 """
 
@@ -12,7 +12,7 @@ from aks_infiniband.facts.compute_domains import CLIQUE_LABEL
 from aks_infiniband.facts.pool import Pool, Toleration
 
 Scheduler = Literal["kueue", "volcano"]
-"""Who places jobs."""
+"""The scheduler of jobs."""
 GROUPS: Final[Mapping[Scheduler, str]] = {"kueue": "kueue.x-k8s.io/v1beta2", "volcano": "topology.volcano.sh/v1alpha1"}
 """The API of each. Kueue has v1beta2 from 0.15 on (kubernetes-sigs/kueue v0.15.0, 2025-11-28); Volcano's HyperNode
 selects nodes by labels from 1.12 on (volcano-sh/volcano v1.12.0)."""
@@ -29,18 +29,19 @@ BRING: Final[Mapping[Scheduler, str]] = {
 """The command that brings them: charts/kueue/README.md of kubernetes-sigs/kueue v0.17.0, README.md of
 volcano-sh/volcano v1.15.1; read 2026-11-26, not run."""
 HOSTNAME: Final = "kubernetes.io/hostname"
-"""The kubelet's label of the machine. Kueue looks at taints where it is the last level
-(kubernetes-sigs/kueue v0.17.0, pkg/cache/scheduler/tas_flavor_snapshot.go)."""
+"""The kubelet's label of the machine. Kueue looks at taints if it is the last level (kubernetes-sigs/kueue v0.17.0,
+pkg/cache/scheduler/tas_flavor_snapshot.go).
+"""
 MOST_LEVELS: Final = 13
 """Further levels: a Topology has 16 at most, with the fabric, the NVLink domain and the machine."""
 MOST_OF_A_FLAVOR: Final = 8
 """Labels, and taints, of a ResourceFlavor (both: config/components/crd/bases of kubernetes-sigs/kueue v0.17.0)."""
 _TIER: Final = 1
-"""Of a HyperNode that has nodes as members: the lowest (volcano-sh/volcano v1.15.1, discovery/label/label.go)."""
+"""Tier of a HyperNode that has nodes as members: the lowest (volcano-sh/volcano v1.15.1, discovery/label/label.go)."""
 
 
 def unfit(level: str, levels: Sequence[str], scheduler: Scheduler, node_selector: Mapping[str, str]) -> str | None:
-    """Why a scheduler does not take a further level; None where it does. levels: all of them."""
+    """The reason why a scheduler does not take a further level; None if it does. levels: all of them."""
     if scheduler == "volcano":
         return "is for scheduler kueue: Volcano finds labels of switches and racks itself (docs/scheduling.md)"
     if level == HOSTNAME:
@@ -58,7 +59,7 @@ def fabric_label(pool: Pool) -> str:
 def levels(pool: Pool, nearer: Sequence[str] = ()) -> list[str]:
     """The labels from the fabric down to the machine. nearer: those of switches and racks, the widest first.
 
-    Where pods reach each other's GPUs by NVLink, the rack that they do so in is a level by itself.
+    If pods reach each other's GPUs by NVLink, the rack in which they do so is a level by itself.
     """
     rack = [CLIQUE_LABEL] if pool.has_compute_domain and CLIQUE_LABEL not in nearer else []
     return [fabric_label(pool), *nearer, *rack, HOSTNAME]
@@ -70,7 +71,7 @@ def flavor_name(pool_name: str) -> str:
 
 
 def topology_name(pool: Pool, nearer: Sequence[str] = ()) -> str:
-    """Name of a pool's Topology. Other levels are another Topology, because Kueue lets nobody change them, and keeps
+    """Name of a pool's Topology. Other levels are another Topology, because Kueue does not allow a change, and keeps
     the old one until no flavor refers to it.
     """
     digest = hashlib.sha256(" ".join(levels(pool, nearer)).encode()).hexdigest()
@@ -86,7 +87,7 @@ def flavor_spec(pool: Pool, nearer: Sequence[str] = ()) -> dict[str, Any]:
     """ResourceFlavorSpec of kueue.x-k8s.io/v1beta2.
 
     The pool's taints are nodeTaints: only jobs that tolerate them get the pool, as without Kueue, and podTemplate does.
-    As tolerations, which Kueue would give to every job of the queue, nobody could change them.
+    As tolerations, which Kueue would give to every job of the queue, they could not be changed.
     """
     taints = [_taint(taint) for taint in pool.tolerations]
     return {

@@ -1,4 +1,4 @@
-"""The component that hands workloads their settings, in every namespace where they run."""
+"""The component that hands workloads their settings, in every namespace of workloads."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,10 +28,10 @@ class WorkloadSettingsArgs:
     """Namespaces that get the ConfigMaps; they have to exist. None of the system's or an operator's. Default:
     aks-infiniband."""
     topologies: Mapping[str, str] = field(default_factory=dict)
-    """By pool name, the content of an NCCL topology file to be used instead of the size's."""
+    """By pool name, the content of an NCCL topology file that replaces the file of the size."""
 
     def __post_init__(self) -> None:
-        """Raises ValueError where a namespace is the system's, an operator's or our own, and for a topology of no
+        """Raises ValueError if a namespace is the system's, an operator's or our own, and for a topology of an unknown
         pool.
         """
         keep_rules(self)
@@ -39,7 +39,7 @@ class WorkloadSettingsArgs:
         names = [pool.name for pool in self.pools]
         for name in self.topologies:
             if name not in names:
-                raise ValueError(f"topologies: {name} is no pool; pools are {', '.join(names) or 'none'}")
+                raise ValueError(f"topologies: {name} is not a pool; pools are {', '.join(names) or 'none'}")
 
 
 class WorkloadSettings(pulumi.ComponentResource):

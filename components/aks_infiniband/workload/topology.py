@@ -1,6 +1,6 @@
 """The NCCL topology file of a machine size, from the catalogue's PCI facts.
 
-A virtual machine hides which GPU sits beside which HCA; NCCL reads it from a file (NCCL, NCCL_TOPO_FILE). Azure
+A virtual machine hides which GPU sits next to which HCA; NCCL reads it from a file (NCCL, NCCL_TOPO_FILE). Azure
 publishes such files for its ND sizes (ndv2, ndv4 and ndv5 in Azure/azhpc-images); what is made here says the same.
 """
 
@@ -21,7 +21,7 @@ _CLASS_BRIDGE: Final = "0x060400"
 
 
 def nccl_topology(size: MachineSize) -> str | None:
-    """The NCCL topology file of a size; None for one without GPUs, and where Azure publishes no topology."""
+    """The NCCL topology file of a size; None for one without GPUs, and if Azure publishes no topology."""
     processor = size.slots.processor
     if processor is None or size.accelerator is None:
         return None
@@ -29,7 +29,7 @@ def nccl_topology(size: MachineSize) -> str | None:
     for numa_node in range(processor.numa_nodes):
         cpu = ET.SubElement(system, "cpu", _cpu(processor, numa_node, size.vcpus))
         for switch, devices in groupby(_devices(size, numa_node), key=lambda device: device[0].switch):
-            # Of the switch a machine sees nothing: it has an address that no device has, as Azure's files write it.
+            # A machine sees nothing of the switch: it has an address that no device has, as Azure's files write it.
             at = cpu if switch is None else _pci(cpu, f"ffff:ff:{switch:02x}.0", _CLASS_BRIDGE, processor)
             for slot, device_class in devices:
                 _pci(at, slot.address, device_class, processor)

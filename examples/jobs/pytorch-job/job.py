@@ -1,4 +1,4 @@
-"""A PyTorchJob of Kubeflow's training-operator, which tells torchrun its ranks.
+"""A PyTorchJob of Kubeflow's training-operator, which gives torchrun its ranks.
 
 The stack's pools come on stdin: `aks-infiniband workload -s dev | python3 job.py POOL NAMESPACE IMAGE [QUEUE]`.
 """

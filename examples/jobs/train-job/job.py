@@ -1,4 +1,4 @@
-"""A TrainJob of Kubeflow Trainer and its TrainingRuntime; Trainer tells torchrun its ranks.
+"""A TrainJob of Kubeflow Trainer and its TrainingRuntime; Trainer gives torchrun its ranks.
 
 The stack's pools come on stdin: `aks-infiniband workload -s dev | python3 job.py POOL NAMESPACE IMAGE [QUEUE]`.
 """

@@ -1,13 +1,13 @@
-"""Which nodes train together in which round, and what their times say.
+"""The pairs of nodes that train together in each round, and the meaning of their times.
 
-Standard library only, and nothing of aks-infiniband: it runs in the image of whoever trains.
+Standard library only, and nothing of aks-infiniband: it runs in the image of the training.
 """
 
 from collections.abc import Mapping, Sequence
 from statistics import median
 
 MOST_ROUNDS = 3
-"""With three partners a slow node is told from one that had a slow partner."""
+"""With three partners a slow node is distinguished from one that had a slow partner."""
 SLOWER = 0.05
 """From this share on a node is called slow. The bad ones of published fleets were 6 to 10 % below the others."""
 
@@ -17,7 +17,8 @@ Steps = Sequence[float]
 
 
 def rounds_of(nodes: int) -> list[list[Pair]]:
-    """Rounds of pairs of nodes, by number: the circle method. Nobody meets a partner twice; of an odd number one waits.
+    """Rounds of pairs of nodes, by number: the circle method. No node meets a partner twice; of an odd number one
+    waits.
 
     None for two nodes, since the whole pool is their only pair.
     """
@@ -41,7 +42,7 @@ def slow_nodes(pairs: Mapping[Pair, Steps]) -> dict[int, float]:
 
 
 def table(names: Sequence[str], whole: Steps, pairs: Mapping[Pair, Steps]) -> list[str]:
-    """The lines of the report: the pool, each pair beside the usual one, and the nodes that are slow.
+    """The lines of the report: the pool, each pair next to the usual one, and the nodes that are slow.
 
     names: of the nodes, by number.
     """

@@ -1,7 +1,7 @@
 """One step of training, timed on all nodes together and then on pairs of them, each node with several partners.
 
 Started by torchrun, one process a GPU. The model is a part of a transformer of 0.8 billion parameters in bfloat16, or
-float16 where a GPU lacks that; DistributedDataParallel adds the gradients up while they are made, as in a training.
+float16 if a GPU lacks that; DistributedDataParallel adds the gradients up while they are made, as in a training.
 Nothing is judged: the first process prints what pairs_of_nodes.py makes of the times.
 """
 
@@ -44,7 +44,7 @@ def time_steps(group: distributed.ProcessGroup | None) -> list[float]:
 
 
 def pair_of(node: int, pairs: list[Pair]) -> Pair | None:
-    """The pair that a node is in; None where it waits."""
+    """The pair that a node is in; None if it waits."""
     return next((pair for pair in pairs if node in pair), None)
 
 

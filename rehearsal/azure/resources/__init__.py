@@ -1,6 +1,6 @@
-"""What each resource type asks for, refuses, shows and does, and the table of all types.
+"""The needs, refusals, outputs and actions of each resource type, and the table of all types.
 
-What all types have in common is not here (`rehearsal.azure.kinds`, `rehearsal.azure.operations`).
+Common parts of all types are not here (`rehearsal.azure.kinds`, `rehearsal.azure.operations`).
 """
 
 from typing import Final

@@ -107,7 +107,7 @@ def _create(cloud: Cloud, record: Record) -> None:
     try:
         pool_capacity.require_capacity(cloud, record)
     except AzureError:
-        # Azure finds out when it asks for the machines, not when it accepts the pool.
+        # Azure finds out when it requests the machines, not when it accepts the pool.
         cloud.clock.pause_until(record.operation.started + cloud.clock.latencies.seconds("poolUpdate"))
         raise
     pool_machines.grow(cloud, record, end=record.operation.started + cloud.clock.latencies.seconds(step))

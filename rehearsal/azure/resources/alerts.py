@@ -1,8 +1,8 @@
-"""Alerts of Azure Managed Prometheus: groups of rules for a workspace, which is somebody else's, and a cluster.
+"""Alerts of Azure Managed Prometheus: groups of rules for a workspace, which others own, and a cluster.
 
-What a group must be: MicrosoftDocs/azure-monitor-docs 12b4ca1, prometheus-rule-groups.md of 2024-11-09, and API version
-2023-03-01 (Azure/azure-rest-api-specs a78275f, PrometheusRuleGroups/models.tsp, read 2026-11-23); the words in which
-Azure refuses one that is not are assumed. It answers with what it was given and adds nothing (recorded on
+The requirements for a group: MicrosoftDocs/azure-monitor-docs 12b4ca1, prometheus-rule-groups.md of 2024-11-09, and API
+version 2023-03-01 (Azure/azure-rest-api-specs a78275f, PrometheusRuleGroups/models.tsp, read 2026-11-23); the words in
+which Azure refuses one that is not are assumed. The answer has what it was given and nothing else (recorded on
 2023-04-21: Azure/azure-cli-extensions 7380c3b, test_alertsmanagement_prometheus_rule_group.yaml).
 """
 
@@ -59,7 +59,7 @@ def _mistakes(rule: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _seconds(duration: str) -> int:
-    """The seconds of a duration in ISO 8601, as rules have them; -1 for a text that is no duration."""
+    """The seconds of a duration in ISO 8601, as rules have them; -1 for a text that is not a duration."""
     found = re.fullmatch(r"PT(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?", duration)
     hours, minutes, seconds = (int(part or 0) for part in found.groups()) if found else (0, 0, -1)
     return hours * 3600 + minutes * 60 + seconds
@@ -74,7 +74,7 @@ def _refused(why: str, target: str) -> Exception:
 
 
 def _closed(expression: str) -> bool:
-    """Whether an expression says something and each of its brackets and quotes is closed; promtool reads all of it."""
+    """True if an expression says something and each of its brackets and quotes is closed; promtool reads all of it."""
     waiting = list[str]()
     unquoted = re.sub(r"""(["'`])(\\.|(?!\1).)*\1""", "0", expression)
     for character in unquoted:

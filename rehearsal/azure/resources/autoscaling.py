@@ -1,6 +1,6 @@
 """The cluster autoscaler, which changes a pool's count without any program.
 
-What makes it do so is not simulated: a test or a person asks for a count with `rehearsal.azure.autoscaler`.
+The reason of a change is not simulated: a test or a person sets a count with `rehearsal.azure.autoscaler`.
 """
 
 from collections.abc import Mapping
@@ -12,19 +12,19 @@ from rehearsal.azure.naming import last_part
 from rehearsal.azure.resources import pool_defaults
 
 AUTOSCALE: Final = "rehearsal:azure:autoscale"
-"""The function's token, for the rehearsal alone: Azure has no such request."""
+"""The function's token, for the rehearsal alone: Azure does not have such a request."""
 
 
 def autoscale(cloud: Cloud, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Give a pool another count, within its bounds, and wait for the machines. arguments: pool and count.
 
-    Raises NotSimulatedError for a pool that is not there, AzureError where its bounds forbid the count.
+    Raises NotSimulatedError for a pool that is not there, AzureError if its bounds forbid the count.
     """
     name, count = str(arguments["pool"]), int(arguments["count"])
     with cloud.clock.changed:
         record = next((pool for pool in cloud.store.all(pool_defaults.TYPE) if last_part(pool.id) == name), None)
         if record is None:
-            raise NotSimulatedError(f"there is no agent pool {name}")
+            raise NotSimulatedError(f"the agent pool {name} does not exist")
         pool = record.outputs
         if not pool.get("enableAutoScaling") or not int(pool["minCount"]) <= count <= int(pool["maxCount"]):
             bounds = f"{pool.get('minCount')} to {pool.get('maxCount')}" if pool.get("enableAutoScaling") else "none"

@@ -1,4 +1,4 @@
-"""What a managed cluster shows: what was asked for, AKS's defaults, and what AKS chose itself."""
+"""The outputs of a managed cluster: the requested values, AKS's defaults, and AKS's own choices."""
 
 import uuid
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ _DEFAULTS: Final = {
     "nodeProvisioningProfile": {"mode": "Manual", "defaultNodePools": "Auto"},
     "bootstrapProfile": {"artifactSource": "Direct"},
 }
-"""What AKS shows where nobody asked for anything else (tests/field_recordings/aks-bodies.yaml, aks-cluster)."""
+"""AKS's values if none were requested (tests/field_recordings/aks-bodies.yaml, aks-cluster)."""
 _ISSUER_FROM: Final = "1.34"
 """Kubernetes from which a new cluster has an OIDC issuer unasked (azure-aks-docs fb060ab, use-oidc-issuer.md)."""
 
@@ -64,7 +64,7 @@ def render(cloud: Cloud, request: Request, shown: dict[str, Any]) -> dict[str, A
 def _reached(
     request: Request, shown: Mapping[str, Any], before: Mapping[str, Any], digits: str, region: str
 ) -> dict[str, Any]:
-    """The cluster's host names; a private cluster has one of its own in its private zone, for the same address."""
+    """The cluster's host names; a private cluster has a separate one in its private zone, for the same address."""
     prefix = shown.get("dnsPrefix") or shown.get("fqdnSubdomain") or request.name
     fqdn = str(before.get("fqdn") or f"{prefix}-{digits}.hcp.{region}.azmk8s.io")
     portal = f"{prefix}-{digits}.portal.hcp.{region}.azmk8s.io"
@@ -129,7 +129,7 @@ def _kubelet_identity(cluster: str) -> dict[str, Any]:
 def _issuer(
     cloud: Cloud, shown: Mapping[str, Any], before: Mapping[str, Any], version: str, unique: str
 ) -> dict[str, Any]:
-    """The OIDC issuer: as asked for, as it was, or by the version of a new cluster."""
+    """The OIDC issuer: as requested, as it was, or by the version of a new cluster."""
     newer = version_key(version)[:2] >= version_key(_ISSUER_FROM)
     profile = shown.get("oidcIssuerProfile") or before.get("oidcIssuerProfile") or {"enabled": newer}
     if not profile.get("enabled"):

@@ -1,4 +1,4 @@
-"""What Azure asks of a managed cluster beside its pools: identity, version, DNS prefix, address ranges."""
+"""Azure's requirements for a managed cluster, without its pools: identity, version, DNS prefix, address ranges."""
 
 import ipaddress
 import re
@@ -20,7 +20,9 @@ _ARM_TYPE: Final = "Microsoft.ContainerService/managedClusters"
 _DNS_PREFIX: Final = r"^[a-zA-Z0-9]([a-zA-Z0-9-]{0,52}[a-zA-Z0-9])?$"
 """AKS REST API and portal: 1 to 54 letters, digits and hyphens, not at the ends."""
 _LONGEST_NODE_GROUP: Final = 80
-"""Characters of the name of a node resource group, whoever chose it. Source: AKS's own refusal, below."""
+"""Characters of the name of a node resource group, whether Azure or a user chose it. Source: AKS's own refusal,
+below.
+"""
 
 
 def network_profile(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,7 +152,7 @@ def require_network(cloud: Cloud, cluster: Mapping[str, Any]) -> None:
 def require_login(cluster: Mapping[str, Any]) -> None:
     """Refuse Azure RBAC without Entra ID or Kubernetes RBAC (Azure, "Use Azure RBAC for Kubernetes authorization").
 
-    Local accounts without Entra ID can be switched off: then nobody gets in (terraform-provider-azurerm PR 15489).
+    Local accounts without Entra ID can be switched off: then no user gets in (terraform-provider-azurerm PR 15489).
     """
     profile = cluster.get("aadProfile") or {}
     if profile.get("enableAzureRBAC") and not (profile.get("managed") and cluster["enableRBAC"]):

@@ -31,7 +31,7 @@ def _refuse_create(cloud: Cloud, request: Request) -> None:
         there = ", ".join(naming.last_part(other.id) for other in others)
         raise NotSimulatedError(
             f"This rehearsal has control planes for {room} managed cluster{'s' * (room > 1)} at a time: {there}. "
-            f"For {request.name} beside that, start it with --clusters {room + 1}; where {request.name} replaces a "
+            f"For {request.name} in addition, start it with --clusters {room + 1}; if {request.name} replaces a "
             "cluster, delete the old one first (deleteBeforeReplace)."
         )
     cluster_rules.require_cluster(cloud, request)

@@ -1,7 +1,7 @@
 """Template deployments at subscription scope, of templates that register preview features and nothing else.
 
-A deployment is a record of what was deployed: deleting it deletes nothing of that. It succeeds once the registration is
-accepted; the feature becomes Registered later.
+A deployment is a record of what was deployed: deleting it deletes nothing of that. The deployment succeeds once the
+registration is accepted; the feature becomes Registered later.
 """
 
 import hashlib
@@ -136,7 +136,7 @@ def _render(_cloud: Cloud, request: Request) -> dict[str, Any]:
 
 
 def _provider(namespace: str, resource_type: str) -> dict[str, Any]:
-    """A provider that a template names; what has no location has null for one."""
+    """A provider that a template names; one without a location has null for one."""
     return {"namespace": namespace, "resourceTypes": [{"resourceType": resource_type, "locations": [None]}]}
 
 

@@ -1,7 +1,7 @@
 """Preview features of the subscription: a registration is accepted at once and becomes effective minutes later.
 
-The resource provider goes by what it was told when it was last registered itself: `az feature register` says that
-`az provider register` is required "to get the change propagated".
+The resource provider acts by the state at its last own registration: `az feature register` says that `az provider
+register` is required "to get the change propagated".
 """
 
 import time
@@ -45,14 +45,14 @@ def state(cloud: Cloud, feature: str) -> str:
 
 
 def in_effect(cloud: Cloud, feature: str) -> bool:
-    """Whether the feature's resource provider goes by it. A registration that the subscription began with counts."""
+    """True if the feature's resource provider acts by it. A registration that the subscription began with counts."""
     record = _registration(cloud, feature)
     told = record is None or float(record.details.get("toldProviderAt", 0)) >= float(record.details["registeredAt"])
     return told and state(cloud, feature) == "Registered"
 
 
 def tell_provider(cloud: Cloud, provider_namespace: str) -> None:
-    """What a registration of the resource provider does to its features: those that are Registered take effect."""
+    """The effect of a resource provider's registration on its features: those that are Registered take effect."""
     for record in cloud.store.all(FEATURE_REGISTRATION.pulumi_type):
         if record.inputs["providerNamespace"] == provider_namespace:
             record.details["toldProviderAt"] = time.time()
@@ -82,7 +82,7 @@ def register(cloud: Cloud, feature: str, started: float) -> str:
 
 
 def look(cloud: Cloud, arguments: dict[str, str]) -> Record:
-    """What a GET finds: every feature that a resource provider has, registered or not.
+    """The findings of a GET: every feature that a resource provider has, registered or not.
 
     arguments: providerNamespace and featureName. Raises AzureError for a feature that no resource provider has.
     """
@@ -97,7 +97,9 @@ def look(cloud: Cloud, arguments: dict[str, str]) -> Record:
 
 
 def outputs(cloud: Cloud, path: dict[str, str]) -> dict[str, Any]:
-    """What a read of a feature's registration shows now. The type is in small letters, and the only one that is."""
+    """The current result of a read of a feature's registration. The type is in small letters, and the only one
+    that is.
+    """
     feature = f"{path['providerNamespace']}/{path['featureName']}"
     record = _registration(cloud, feature)
     return {

@@ -69,7 +69,7 @@ def _render(_cloud: Cloud, request: Request) -> dict[str, Any]:
 
 
 def _delete(cloud: Cloud, record: Record) -> None:
-    """Delete what is in the group: clusters as operations of their own, with their machines; all else at once."""
+    """Delete the content of the group: clusters as separate operations, with their machines; all else at once."""
     clusters = list(cloud.store.all(_CLUSTER, under=record.id))
     for cluster in clusters:
         if cluster.operation is None or cluster.operation.kind != "delete":

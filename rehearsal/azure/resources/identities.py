@@ -28,7 +28,7 @@ def _render_identity(cloud: Cloud, request: Request) -> dict[str, Any]:
 
 
 def find_identity(cloud: Cloud, identity: str) -> dict[str, str] | None:
-    """The clientId and principalId of an identity, somebody else's included; None when it does not exist."""
+    """The clientId and principalId of an identity, those of others included; None when it does not exist."""
     existing = by_id(cloud.subscription.existing_identities, identity)
     if existing:
         return {"clientId": existing.client_id, "principalId": existing.principal_id}
@@ -39,7 +39,7 @@ def find_identity(cloud: Cloud, identity: str) -> dict[str, str] | None:
 
 
 def _principal_type(cloud: Cloud, principal: str) -> str | None:
-    """What kind of principal the directory holds under an object ID; None when it holds none."""
+    """The kind of principal in the directory under an object ID; None without one."""
     if principal == cloud.subscription.client.object_id:
         return "User"
     if any(principal == known.principal_id for known in cloud.subscription.existing_identities.values()):
@@ -58,7 +58,7 @@ def _principal_type(cloud: Cloud, principal: str) -> str | None:
 
 
 def _is_somebody_elses(cloud: Cloud, resource: str) -> bool:
-    """Whether somebody else made what an ID names, or made what it contains (a resource group, a network)."""
+    """True if others made the resource of an ID, or its content (a resource group, a network)."""
     known = cloud.subscription
     ids = (*known.existing_subnets, *known.existing_identities, *known.capacity_reservation_groups, *known.snapshots)
     return any(f"{existing}/".casefold().startswith(f"{resource}/".casefold()) for existing in ids)

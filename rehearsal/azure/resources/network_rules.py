@@ -1,4 +1,4 @@
-"""What Azure asks of the network of a cluster and its pools: subnets, ways out, and who reaches the API server."""
+"""Azure's requirements for the network of a cluster and its pools: subnets, ways out, and access to the API server."""
 
 import ipaddress
 from collections.abc import Mapping
@@ -108,7 +108,7 @@ def require_api_server_access(cluster: Mapping[str, Any], before: Mapping[str, A
             ipaddress.ip_network(given)
         except ValueError as error:
             raise _invalid(
-                "apiServerAccessProfile.authorizedIPRanges", f"'{given}' is no address range: {error}"
+                "apiServerAccessProfile.authorizedIPRanges", f"'{given}' is not an address range: {error}"
             ) from error
 
 

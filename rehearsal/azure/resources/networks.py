@@ -51,7 +51,9 @@ def _refuse_network(cloud: Cloud, request: Request) -> None:
     located(cloud, request, VIRTUAL_NETWORK.arm_type)
     space = _space(request.inputs)
     if not space:
-        raise bad_request("InvalidRequestFormat", f"Virtual network {request.name} has no address space: give it one.")
+        raise bad_request(
+            "InvalidRequestFormat", f"Virtual network {request.name} lacks an address space: give it one."
+        )
     ranges = [parse_prefix(prefix, request.id) for prefix in space]
     _refuse_overlap("VnetAddressSpaceOverlapsItself", request.name, list(zip(space, ranges, strict=True)))
     inline = request.inputs.get("subnets") or []
@@ -114,7 +116,7 @@ def subnets_of(cloud: Cloud, network_record: Record) -> Iterator[tuple[str, str,
 
 
 def find_subnet(cloud: Cloud, subnet_id: str) -> list[str] | None:
-    """The prefixes of a subnet, somebody else's included, or None when it does not exist."""
+    """The prefixes of a subnet, those of others included, or None when it does not exist."""
     existing = by_id(cloud.subscription.existing_subnets, subnet_id)
     if existing:
         return [existing.address_prefix]

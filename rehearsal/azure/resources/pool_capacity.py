@@ -1,4 +1,4 @@
-"""What Azure has for an agent pool: quota, machines that can be placed now, machines that are reserved."""
+"""Azure's capacity for an agent pool: quota, machines that can be placed now, machines that are reserved."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -55,7 +55,7 @@ def _within(family: str, region: str, limit: int, used: int, required: int) -> N
 
 
 def quota_vcpus(size: Size | MachineSize) -> int:
-    """What one machine counts against its family's quota; a constrained size counts like the full one."""
+    """The vCPUs that one machine counts against its family's quota; a constrained size counts like the full one."""
     return size.quota_vcpus if isinstance(size, MachineSize) else size.vcpus
 
 
@@ -112,7 +112,7 @@ def require_reservation(cloud: Cloud, pool: Mapping[str, Any], cluster: Mapping[
 
     Sources: Azure, "Associate a virtual machine scale set with a capacity reservation group": size, region and zone
     must match a member reservation; AKS, "Use capacity reservation groups": the cluster's user-assigned identity needs
-    the role Contributor on the group. The codes are Azure's; the sentences are ours but for Resource Manager's own
+    the role Contributor on the group. The codes are Azure's; the sentences are ours except for Resource Manager's own
     AuthorizationFailed.
     """
     wanted = pool.get("capacityReservationGroupID")
@@ -168,7 +168,7 @@ def _mismatch(group: CapacityReservationGroup, pool: Mapping[str, Any], region: 
     if str(pool["vmSize"]) not in group.machines:
         return f"it reserves no machine of size '{pool['vmSize']}', only {', '.join(group.machines)}"
     if group.zones and not zones:
-        return f"it is zonal (zones {', '.join(group.zones)}), and the agent pool has no zone"
+        return f"it is zonal (zones {', '.join(group.zones)}), and the agent pool does not have a zone"
     if outside := [zone for zone in zones if zone not in group.zones]:
         return f"it reserves nothing in zones {', '.join(outside)}"
     return None

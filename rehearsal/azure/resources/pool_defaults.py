@@ -1,4 +1,4 @@
-"""How AKS completes an agent pool's inputs: its defaults, and what it keeps when a PUT leaves it out."""
+"""AKS's completion of an agent pool's inputs: its defaults, and the values that it keeps when a PUT leaves them out."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -20,17 +20,19 @@ IMMUTABLE: Final[tuple[str, ...]] = (
     "hostGroupID", "capacityReservationGroupID", "gpuInstanceProfile", "gpuProfile", "kubeletConfig",
     "linuxOSConfig", "messageOfTheDay", "workloadRuntime", "gatewayProfile", "windowsProfile",
 )  # fmt: skip
-"""Properties that AKS refuses to change on a pool that exists: those that a PUT takes and that neither `az aks
-nodepool update` nor `az aks nodepool upgrade` (which takes a snapshot) can set."""
+"""Properties that AKS refuses to change on a pool that exists: a PUT takes them, and neither `az aks nodepool update`
+nor `az aks nodepool upgrade` (which takes a snapshot) can set them.
+"""
 
 KEPT: Final = (*IMMUTABLE, "count", "orchestratorVersion")
-"""What a PUT that leaves it out does not change (the count: Azure/AKS issue 1627; of the version: AKS REST API,
-an agent pool's orchestratorVersion follows the cluster's only when the pool is made)."""
+"""Values that a PUT without them does not change (the count: Azure/AKS issue 1627; of the version: AKS REST API, an
+agent pool's orchestratorVersion follows the cluster's only when the pool is made).
+"""
 _SPOT: Final = "kubernetes.azure.com/scalesetpriority"
 """Label of spot nodes, and key of their taint (Azure, "Add an Azure Spot node pool to an AKS cluster")."""
 _UPGRADE: Final = {"maxSurge": "10%", "maxUnavailable": "0"}
 _OFF: Final = ("enableAutoScaling", "enableEncryptionAtHost", "enableFIPS", "enableNodePublicIP", "enableUltraSSD")
-"""What AKS shows as off where nobody asked for it (tests/field_recordings/aks-bodies.yaml)."""
+"""Properties that AKS shows as off by default (tests/field_recordings/aks-bodies.yaml)."""
 _LARGEST_DISK_GIB: Final = 2048
 """The most that AKS takes as an OS disk's size; that its own default stops there is assumed."""
 _MANAGED_DISK_GIB: Final = ((8, 128), (16, 256), (64, 512))
@@ -70,13 +72,13 @@ def defaults(
 
 
 def _default_disk(cloud: Cloud, pool: Mapping[str, Any], size: Size | MachineSize | None) -> str:
-    """Ephemeral where the OS disk fits on the size's temporary disk (Azure, "Storage concepts", default OS disks)."""
+    """Ephemeral if the OS disk fits on the size's temporary disk (Azure, "Storage concepts", default OS disks)."""
     room = temporary_disk_gib(size, cloud.series(str(pool.get("vmSize"))))
     return "Ephemeral" if room and room >= int(pool.get("osDiskSizeGB") or 128) else "Managed"
 
 
 def _disk_gib(cloud: Cloud, pool: Mapping[str, Any], size: Size | MachineSize | None, disk: str) -> int:
-    """An OS disk whose size nobody chose: the whole temporary disk, or by vCPUs (Azure, "Storage concepts")."""
+    """An OS disk without a given size: the whole temporary disk, or by vCPUs (Azure, "Storage concepts")."""
     if disk == "Ephemeral":
         room = temporary_disk_gib(size, cloud.series(str(pool.get("vmSize"))))
         return min(max(room or 0, 128), _LARGEST_DISK_GIB)
@@ -84,7 +86,7 @@ def _disk_gib(cloud: Cloud, pool: Mapping[str, Any], size: Size | MachineSize | 
 
 
 def temporary_disk_gib(size: Size | MachineSize | None, series: Series | None) -> int | None:
-    """The size's temporary disk; None where it is not known."""
+    """The size's temporary disk; None if it is not known."""
     if isinstance(size, Size):
         return size.temporary_disk_gib
     return series.temporary_disk_gib if series else None
@@ -97,7 +99,7 @@ def _spot(pool: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def system_of(outputs: Mapping[str, Any]) -> list[Any]:
-    """What a pool's machines are to have: node image and Kubernetes."""
+    """The target of a pool's machines: node image and Kubernetes."""
     return [outputs.get("nodeImageVersion"), outputs.get("currentOrchestratorVersion")]
 
 
@@ -108,7 +110,7 @@ def _system(
     size: Size | MachineSize | None,
     before: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Kubernetes and the node image: the one that is asked for, a snapshot's, that which the pool has, or the newest.
+    """Kubernetes and the node image: the one that is requested, a snapshot's, that which the pool has, or the newest.
 
     Another Kubernetes brings the newest image of the OS SKU; else a pool keeps what it has (azure-aks-docs fb060ab,
     upgrade-node-image.md).
@@ -130,7 +132,7 @@ def _system(
 
 
 def is_version(text: str) -> bool:
-    """Whether a text is a version such as 1.34 or 1.34.2."""
+    """True if a text is a version such as 1.34 or 1.34.2."""
     return all(part.isdigit() for part in text.split("."))
 
 

@@ -28,7 +28,7 @@ def cluster_of(cloud: Cloud, pool_id: str) -> Record | None:
 
 
 def facts(cloud: Cloud, record: Record, machine: Mapping[str, Any] | None = None) -> PoolFacts:
-    """What all machines of a pool have in common. machine: with the system that this one has."""
+    """The common facts of all machines of a pool. machine: with the system that this one has."""
     cluster = cluster_of(cloud, record.id)
     size = cloud.size(str(record.outputs["vmSize"]))
     assert cluster
@@ -57,7 +57,7 @@ def document(cloud: Cloud, record: Record, machine: Mapping[str, Any]) -> dict[s
 
 
 def details(cloud: Cloud, outputs: Mapping[str, Any]) -> dict[str, Any]:
-    """What Azure decides when it accepts a pool, above all whether its machines share a fabric, and which one."""
+    """Azure's decisions when it accepts a pool, above all whether its machines share a fabric, and which one."""
     return {
         "fabric": str(uuid.uuid4()) if shares_fabric(cloud, outputs) else None,
         "labels": dict(outputs.get("nodeLabels") or {}),
@@ -66,11 +66,11 @@ def details(cloud: Cloud, outputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def shares_fabric(cloud: Cloud, outputs: Mapping[str, Any]) -> bool:
-    """Whether a new pool's machines come up in one placement group. Azure says nothing when they do not.
+    """True if a new pool's machines come up in one placement group. Azure says nothing when they do not.
 
-    The feature makes AKS give a pool a scale set of a single placement group. GB200 and GB300 ask for the opposite (AKS
+    The feature makes AKS give a pool a scale set of a single placement group. GB200 and GB300 need the opposite (AKS
     InfiniBand guide, Azure/aks-rdma-infiniband: the feature must not be registered for them): a rack's machines come
-    from scale sets of their own kind, so with the feature they are placed apart, as silently.
+    from separate scale sets, so with the feature they are placed apart, as silently.
     """
     size = cloud.size(str(outputs["vmSize"]))
     if not isinstance(size, MachineSize):
@@ -81,7 +81,7 @@ def shares_fabric(cloud: Cloud, outputs: Mapping[str, Any]) -> bool:
 def grow(cloud: Cloud, record: Record, *, end: float) -> None:
     """Let the missing machines join, one after the other; the last joins at `end`, or later when there are many.
 
-    Where Azure is to run out of machines late, the last one does not join.
+    If Azure is to run out of machines late, the last one does not join.
     """
     machines: list[dict[str, Any]] = record.details["machines"]
     for machine in machines:

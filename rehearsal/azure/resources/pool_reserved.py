@@ -1,4 +1,4 @@
-"""What AKS keeps for itself of an agent pool, and pairs of properties that it does not take together.
+"""Values of an agent pool that AKS reserves for itself, and pairs of properties that it does not take together.
 
 Sources: MicrosoftDocs/azure-aks-docs fb060ab (2026-08-21), use-labels.md (reserved prefixes of labels),
 upgrade-aks-node-pools-rolling.md (surge), use-amd-gpus.md (the driver); Azure/karpenter-provider-azure issue 1830 (the

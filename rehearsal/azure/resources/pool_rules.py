@@ -1,4 +1,4 @@
-"""What Azure asks of an agent pool, inline or on its own: size, count, zones, quota, and what may change."""
+"""Azure's requirements for an agent pool, inline or separate: size, count, zones, quota, and permitted changes."""
 
 import re
 from collections.abc import Mapping
@@ -22,9 +22,10 @@ _MAX_PODS: Final = (10, 250)
 _OS_DISK: Final = (30, 2048)
 """GB; AKS's smallest and largest OS disk."""
 _OS_SKUS: Final = frozenset(sku.value for sku in containerservice.OSSKU)
-"""Those of the API version that azure-native sends: Ubuntu2404 is in the specifications from 2025-10-01 on
+"""SKUs of the API version that azure-native sends: Ubuntu2404 is in the specifications from 2025-10-01 on
 (azure-rest-api-specs pull request 38610). That AKS refuses what a version does not have is assumed; its words are
-recorded (tests/field_recordings/azure-errors.yaml)."""
+recorded (tests/field_recordings/azure-errors.yaml).
+"""
 _AZURE_LINUX_GPUS: Final = re.compile(
     r"Standard_(NC\d+r?s_v3|ND40rs_v2|NC\d+as_T4_v3|N[CD]\d+\w*_A100_v4|ND96asr_v4|NC\d+ads_H100_v5)"
 )

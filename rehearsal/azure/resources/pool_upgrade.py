@@ -1,9 +1,10 @@
-"""How AKS makes a running pool what was asked for, above all another system: machines are drained and reimaged in turn.
+"""AKS's change of a running pool to the requested state, above all to another system: machines are drained and reimaged
+in turn.
 
 Sources: MicrosoftDocs/azure-aks-docs fb060ab (2026-08-21): upgrade-aks-node-pools-rolling.md (order of the steps,
-surge, soak before the reimage, the drain's time limit, that any later PUT goes on with a stopped upgrade),
+surge, soak before the reimage, the drain's time limit, that any later PUT continues a stopped upgrade),
 tutorial-kubernetes-upgrade-cluster.md (events; that the node is deleted from the API server),
-manage-abort-operations.md. What happens to a blocked node is that of azure-mgmt-containerservice,
+manage-abort-operations.md. The treatment of a blocked node is that of azure-mgmt-containerservice,
 UndrainableNodeBehavior Schedule: it is schedulable again and has its old system. That an aborted upgrade finishes the
 machine that it reimages is assumed.
 """
@@ -28,7 +29,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 Machine = dict[str, Any]
 _DRAIN_MINUTES: Final = 30
-"""How long AKS tries to drain a node where drainTimeoutInMinutes is not given."""
+"""Time for which AKS tries to drain a node if drainTimeoutInMinutes is not given."""
 
 
 def pending(record: Record) -> list[Machine]:
@@ -74,7 +75,7 @@ def converge(cloud: Cloud, record: Record, *, end: float) -> None:
 def upgrade(cloud: Cloud, record: Record) -> None:
     """Give every machine that lacks it the system of its pool.
 
-    Raises AzureError where a node cannot be drained in time, or somebody has aborted it: the others keep theirs.
+    Raises AzureError if a node cannot be drained in time, or if it was aborted: the others keep theirs.
     """
     waiting = pending(record)
     if not waiting:
@@ -188,7 +189,7 @@ def _undrainable(name: str, blocked: Blocked) -> AzureError:
 
 
 def require_known(pool: Mapping[str, Any], record: Record, *, named: str | None) -> None:
-    """Refuse a Kubernetes or a node image that is older, or that somebody names, unless the pool had both before.
+    """Refuse a Kubernetes or a node image that is older, or that a user names, unless the pool had both before.
 
     Sources: azure-aks-docs fb060ab, roll-back-node-pool-version.md; azure-mgmt-containerservice, nodeImageVersion of
     an agent pool. The words about a node image are those of the first page, read 2026-11-28; the code is assumed.

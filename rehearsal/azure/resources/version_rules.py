@@ -1,6 +1,6 @@
-"""How versions of Kubernetes may follow each other in AKS: of the control plane, and of pools beside it.
+"""AKS's order of versions of Kubernetes: of the control plane, and of its pools.
 
-The words are Azure's where a source is named (tests/field_recordings/azure-errors.yaml), and assumed else.
+The words are Azure's if a source is named (tests/field_recordings/azure-errors.yaml), and assumed else.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,5 @@
-"""The hosts with which the engine runs programs in YAML and TypeScript. They are built for tests that ask for them.
+"""The hosts with which the engine runs programs in YAML and TypeScript. The hosts are built for tests that require
+them.
 
-What every rehearsal needs is built in `tools`, under a key of its own.
+Programs that every rehearsal needs are built in `tools`, under a separate key.
 """

@@ -1,4 +1,6 @@
-"""Language hosts beside Python's, generators of packages, and a Node.js program's packages: made once a machine."""
+"""Language hosts in addition to Python's, generators of packages, and a Node.js program's packages: made once a
+machine.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,9 @@ PACKAGES: Final[Mapping[Language, str]] = {
     "yaml": "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml",
     "nodejs": "github.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs",
 }
-"""The package of each host, of the module beside this file."""
+"""The package of each host, of the module in this folder."""
 GENERATED: Final = ("nodejs", "go", "python")
-"""The languages whose generator is in the engine's own module; .NET's and Java's have modules of their own."""
+"""The languages whose generator is in the engine's own module; .NET's and Java's have separate modules."""
 _HERE: Final = Path(__file__).parent
 
 

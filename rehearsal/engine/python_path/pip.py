@@ -1,7 +1,7 @@
-"""What the engine asks pip at every command, answered in an eighth of the time; all else goes to pip itself.
+"""The engine's question to pip at every command, answered in an eighth of the time; all else goes to pip itself.
 
-`pip list -v --format json` is how the engine learns which packages bring a provider, and where they are. This lists
-only those packages, from the folders in which they are installed; pip would first import half of itself.
+With `pip list -v --format json` the engine learns which packages bring a provider, and their folders. This lists only
+those packages, from the folders in which they are installed; pip would first import half of itself.
 """
 
 import json

@@ -1,4 +1,4 @@
 """The libraries that programs on GPUs link, CUDA's runtime and driver and NCCL: modules of functions with C's names.
 
-A simulated machine has no GPU and computes nothing for one; what several GPUs say to each other is said for real.
+A simulated machine does not have a GPU and computes nothing for one; the exchange between several GPUs is real.
 """

@@ -14,7 +14,7 @@ _BF16, _AMPERE = 14, 8
 
 
 def cublasGetStatusString(status: int) -> bytes:  # noqa: N802 cuBLAS' names, all of them
-    """What a status is called."""
+    """The name of a status."""
     return {_NOT_SUPPORTED: b"CUBLAS_STATUS_NOT_SUPPORTED"}.get(status, b"unknown cuBLAS error")
 
 

@@ -15,7 +15,7 @@ from rehearsal.machines.gpu_libraries import load, machine, simulation
 from rehearsal.machines.gpu_libraries.cuda_words import WORDS
 
 KEPT = 256
-"""How many leading bytes of an allocation are held; the test pattern's period where the rest is read, too."""
+"""The number of leading bytes of an allocation that are held; the test pattern's period if the rest is read, too."""
 _WORD = 4
 
 _SUCCESS, _INVALID_VALUE, _NO_DEVICE, _INVALID_DEVICE, _NOT_FOUND, _NOT_READY, _NOT_SUPPORTED = (
@@ -40,7 +40,7 @@ class Memory(NamedTuple):
 _CAPABILITY, _HOST_PAGE_TABLES = 75, 100
 """cudaDevAttrComputeCapabilityMajor, cudaDevAttrPageableMemoryAccessUsesHostPageTables."""
 _BLACKWELL = 10
-"""The capability of the GPUs that have a Grace beside them."""
+"""The capability of the GPUs that have a Grace next to them."""
 _OF_WORK = range(200, 800)
 """Errors that work on a GPU ends with; they stay (an H100, tests/field_recordings/ranks.yaml)."""
 _of_work = _SUCCESS
@@ -65,7 +65,7 @@ def set_reference(reference: Any, value: Any) -> int:
 
 
 def cudaGetErrorString(code: int) -> bytes:  # noqa: N802 CUDA's names, all of them
-    """What an error is called."""
+    """The name of an error."""
     return WORDS.get(code, "unrecognized error code").encode()
 
 
@@ -148,7 +148,7 @@ def cudaEventRecord(event: int, stream: int) -> int:  # noqa: N802
 
 
 def cudaEventQuery(event: int) -> int:  # noqa: N802
-    """Whether it is done."""
+    """Success if it is done."""
     return _of_work or (_SUCCESS if simulation.stream.finish() else _NOT_READY)
 
 
@@ -173,7 +173,7 @@ def cudaStreamEndCapture(_stream: int, graph: Any) -> int:  # noqa: N802
 
 
 def cudaGraphInstantiateWithFlags(launched: Any, graph: Any, _flags: int) -> int:  # noqa: N802
-    """What launches it."""
+    """The graph that can be launched."""
     return set_reference(launched, graph.value)
 
 
@@ -195,7 +195,7 @@ def cudaGraphDestroy(graph: int) -> int:  # noqa: N802
 
 
 def cudaDeviceGetPCIBusId(text: Any, _size: int, index: int) -> int:  # noqa: N802
-    """Where a GPU is, in capital letters."""
+    """The PCI address of a GPU, in capital letters."""
     held = machine.gpus()
     if (fault := machine.gpu_fault("gpu-error", index)) and fault["error"] not in _OF_WORK:
         return int(fault["error"])
@@ -212,7 +212,7 @@ def cudaDeviceGetAttribute(value: Any, attribute: int, index: int) -> int:  # no
 
 
 def cudaMallocHost(address: Any, size: Any) -> int:  # noqa: N802
-    """Memory of the host that stays where it is."""
+    """Memory of the host that stays at its address."""
     return cudaMalloc(address, size.value)
 
 
@@ -237,7 +237,7 @@ def cudaMemcpyPeerAsync(  # noqa: N802
 
 
 def cudaDeviceCanAccessPeer(able: Any, own: int, peer: int) -> int:  # noqa: N802
-    """Whether two GPUs of this container reach each other: those with NVLinks do."""
+    """True if two GPUs of this container reach each other: those with NVLinks do."""
     held = machine.gpus()
     if max(own, peer) >= len(held):
         return _INVALID_DEVICE

@@ -1,4 +1,4 @@
-"""What CUDA's runtime calls its errors, as far as a GPU, its driver or a program that measures can be their reason.
+"""The CUDA runtime's names of its errors, as far as a GPU, its driver or a program that measures can be their reason.
 
 Recorded of version 12.9.79 (tests/field_recordings/ranks.yaml).
 """

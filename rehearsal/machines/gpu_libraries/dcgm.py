@@ -1,4 +1,4 @@
-"""Simulated dcgmi, with the host engine that it asks: `diag -r 1` and `-r 2` with `-j`, in the form of DCGM 4.
+"""Simulated dcgmi, with the host engine that it calls: `diag -r 1` and `-r 2` with `-j`, in the form of DCGM 4.
 
 The form and the ends: NVIDIA/DCGM v4.5.2, dcgmi/Diag.cpp, Command.cpp and main_dcgmi.cpp, and a recording of 4.2.3
 (tests/field_recordings/dcgm.yaml).
@@ -71,7 +71,7 @@ def _fails(how: str) -> int:
 
 @contextmanager
 def _alone() -> Iterator[bool]:
-    """Whether nobody else diagnoses the machine; then nobody else can, until this ends or is killed."""
+    """True if no other process diagnoses the machine; then no other can, until this ends or is killed."""
     with Path(machine.Machine().root, "dcgm").open("a", encoding="utf-8") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -103,7 +103,7 @@ def _diagnosed(there: list[machine.Gpu], tests: tuple[tuple[str, str], ...]) -> 
 
 
 def _findings(number: int) -> list[Finding]:
-    """What is wrong with a GPU, as far as level 2 sees it."""
+    """The faults of a GPU, as far as level 2 sees them."""
     found = [finding for fault, finding in FINDINGS.items() if machine.gpu_fault(fault, number)]
     error = machine.gpu_fault("gpu-error", number)
     return [*found, *([OF_CUDA[error["error"] == DOUBLE_BIT_ERROR]] if error else [])]

@@ -1,8 +1,8 @@
-"""What DCGM's diagnostics of level 2 say of each fault of a simulated GPU, as data.
+"""The words of DCGM's diagnostics of level 2 on each fault of a simulated GPU, as data.
 
 Words, numbers, categories and severities: NVIDIA/DCGM v4.5.2, dcgmlib/dcgm_errors.h and dcgm_errors.c, with what to do
-next behind the words, as recorded of persistence mode (tests/field_recordings/dcgm.yaml). Which of them a fault has is
-read from nvvs/src/Software.cpp, EntitySet.cpp and nvvs/plugin_src; no sick GPU was seen.
+next behind the words, as recorded of persistence mode (tests/field_recordings/dcgm.yaml). The set of a fault is read
+from nvvs/src/Software.cpp, EntitySet.cpp and nvvs/plugin_src; no sick GPU was seen.
 
 Level 2 makes no products, so a GPU that throttles or is slow passes, and it does not count the GPUs.
 """
@@ -15,17 +15,17 @@ if TYPE_CHECKING:  # modules that take long to import
 HOST_ENGINES: "Final" = "REHEARSAL_HOST_ENGINES"
 """The variable with the addresses at which a host engine listens on the machine."""
 VERSION: "Final" = "4.5.2"
-"""Of GPU Operator 26.3.3 (components/aks_infiniband/facts/releases.yaml)."""
+"""Release in GPU Operator 26.3.3 (components/aks_infiniband/facts/releases.yaml)."""
 TESTS: "Final" = (("Deployment", "software"), ("Hardware", "memory"), ("Integration", "pcie"))
-"""Of level 2, with their categories, in their order."""
+"""Tests of level 2, with their categories, in their order."""
 _TRIAGE: "Final" = "Check DCGM and system logs for errors. Reset GPU. Restart DCGM. Rerun diagnostics."
 
 
 class Finding:
-    """What a test says of a GPU that fails it.
+    """The words of a test on a GPU that fails it.
 
-    words: with `{gpu}` for DCGM's number of the GPU. times: how often it says them. skips: why the tests after it pass
-    over the GPU; empty where they do not.
+    words: with `{gpu}` for DCGM's number of the GPU. times: of the words. skips: the reason why the tests after it pass
+    over the GPU; empty if they do not.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Finding:
 FINDINGS: "Final[Mapping[str, Finding]]" = {
     "gpu-memory": Finding(
         *("software", 84, 10, 6),
-        # DCGM gives its format one number, and it asks for two: which rows it counts is not defined.
+        # DCGM gives its format one number, and the format needs two: the rows that it counts are not defined.
         "Page Retirement/Row Remap: GPU {gpu} had uncorrectable memory errors and 0 rows were remapped",
         skips="Skipping this test due to previously detected uncorrectable row remapping.",
     ),
@@ -52,7 +52,7 @@ FINDINGS: "Final[Mapping[str, Finding]]" = {
 }
 """By fault."""
 DOUBLE_BIT_ERROR: "Final" = 214
-"""Of cudaError_t."""
+"""Code of cudaError_t."""
 OF_CUDA: "Final" = {
     True: Finding(
         *("memory", 57, 10, 2),
@@ -61,7 +61,7 @@ OF_CUDA: "Final" = {
     ),
     False: Finding("memory", 51, 6, 1, f"Error using CUDA API cuInit {_TRIAGE}"),
 }
-"""Of the fault `gpu-error`, by whether it is DOUBLE_BIT_ERROR. Which API fails is assumed."""
+"""Findings of the fault `gpu-error`, by its being DOUBLE_BIT_ERROR. The API that fails is assumed."""
 RETURNS: "Final" = {
     "well": (0, "Success"),
     "failed": (-30, "DCGM GPU Diagnostic returned an error"),

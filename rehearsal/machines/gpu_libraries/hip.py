@@ -1,6 +1,7 @@
-"""HIP's runtime (libamdhip64): CUDA's functions, but for their first letters, and no program for the GPU.
+"""HIP's runtime (libamdhip64): CUDA's functions, except for their first letters, and no program for the GPU.
 
-So the memory of a GPU is read back whole. It holds the first period of what was written into it, and repeats that.
+So the memory of a GPU is read back whole. The memory holds the first period of what was written into it, and repeats
+that.
 """
 
 import ctypes
@@ -28,7 +29,7 @@ _read: list[tuple[Any, bytes, int]] = []
 
 
 def hipGetErrorString(code: int) -> bytes:  # noqa: N802 HIP's names, all of them
-    """What an error is called."""
+    """The name of an error."""
     return _WORDS.get(code, "unrecognized error code").encode()
 
 

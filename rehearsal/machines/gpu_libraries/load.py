@@ -1,4 +1,4 @@
-"""What a simulated GPU does and shows under load, with its faults: rates, copies, clocks, power and temperature.
+"""A simulated GPU's figures under load, with its faults: rates, copies, clocks, power and temperature.
 
 The spreads are those of two H100 of one host (docs/measurements.md): windows of products differ by 3.1 %, power by
 0.3 %, copies by 0.1 %. Two healthy ones differed by 0.9 %, on another
@@ -20,14 +20,14 @@ _IDLE_SM_CLOCK: Final = 345
 _HOT, _WARM, _COOL = 92, 66, 42
 """Temperatures in °C: of a GPU that slows down for it (its limit is 89, nvidia-smi -q of an H100), under load, idle."""
 POWER_CAP, THERMAL, IDLE = 0x4, 0x8 | 0x40, 0x1
-"""NVML's reasons of lower clocks: a hardware slowdown is told beside its reason (assumed)."""
+"""NVML's reasons of lower clocks: a hardware slowdown is reported in addition to its reason (assumed)."""
 
 
 class GpuUnderLoad:
     """A GPU of this container, by its number."""
 
     def __init__(self, number: int) -> None:
-        """Raises IndexError where there is none."""
+        """Raises IndexError if there is none."""
         self.number, self.gpu = number, machine.gpus()[number]
         self._draw = Random(self.gpu.uuid)  # noqa: S311 figures, no secret
         self._able = 1 - abs(self._draw.gauss(0, _OF_GPUS))
@@ -39,7 +39,7 @@ class GpuUnderLoad:
         self.sick: dict[str, Any] | None = machine.gpu_fault("gpu-memory", number)
 
     def product_seconds(self, operations: float) -> float:
-        """How long one product takes."""
+        """Duration of one product."""
         if self._made % _TOGETHER == 0:
             self._now = self._draw.gauss(1, _OF_WINDOWS)
         self._made += 1
@@ -59,7 +59,7 @@ class GpuUnderLoad:
 
     @property
     def lanes(self) -> int:
-        """Of its PCIe link."""
+        """Lanes of its PCIe link."""
         return LANES // 2 if self._lanes else LANES
 
     @property
@@ -72,7 +72,7 @@ class GpuUnderLoad:
 
     @property
     def milliwatts(self) -> int:
-        """What it draws."""
+        """Its power."""
         if not simulation.work.makes_products:
             return _IDLE_WATTS * 1000
         factor = self._hot["factor"] if self._hot else 1
@@ -80,14 +80,14 @@ class GpuUnderLoad:
 
     @property
     def celsius(self) -> int:
-        """How hot it is."""
+        """Its temperature."""
         if not simulation.work.makes_products:
             return _COOL
         return _HOT if self._hot else _WARM
 
     @property
     def reasons(self) -> int:
-        """Of lower clocks, as NVML's bits."""
+        """Reasons of lower clocks, as NVML's bits."""
         if not simulation.work.makes_products:
             return IDLE
         return THERMAL if self._hot else POWER_CAP
@@ -95,7 +95,7 @@ class GpuUnderLoad:
 
 @functools.cache
 def of_number(number: int) -> GpuUnderLoad:
-    """The GPU of a number, the same each time. Raises IndexError where there is none."""
+    """The GPU of a number, the same each time. Raises IndexError if there is none."""
     return GpuUnderLoad(number)
 
 

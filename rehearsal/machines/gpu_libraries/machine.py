@@ -1,4 +1,4 @@
-"""What a process sees of its simulated machine, as NCCL would ask for it."""
+"""A process' view of its simulated machine, as NCCL would read it."""
 
 import os
 import re
@@ -39,7 +39,7 @@ def node() -> str:
 
 
 def address() -> str:
-    """Of the pod."""
+    """Address of the pod."""
     return os.environ["REHEARSAL_POD_IP"]
 
 
@@ -54,7 +54,7 @@ class Gpu(NamedTuple):
 
     @property
     def uuid(self) -> str:
-        """As the driver tells it."""
+        """As the driver reports it."""
         return gpu_uuid(self.machine, self.address)
 
 
@@ -77,7 +77,7 @@ def gpus_of_machine() -> list[Gpu]:
 
 
 def is_rocm() -> bool:
-    """Whether the image has AMD's libraries."""
+    """True if the image has AMD's libraries."""
     return os.environ.get("REHEARSAL_GPU_LIBRARIES") == "rocm"
 
 
@@ -102,14 +102,14 @@ def hcas() -> list[dict[str, Any]]:
 
 
 def congestion() -> float:
-    """The share of its bandwidth that a machine has now and then; 1 where nothing is in its way."""
+    """The share of its bandwidth that a machine has now and then; 1 if nothing is in its way."""
     fault = machine_faults.concerning(machine_faults.read(Machine().run), "congestion", node())
     return float(fault["factor"]) if fault else 1.0
 
 
 def nvlink() -> dict[str, Any] | None:
-    """The NVLink fabric that reaches beyond the machine, as NCCL asks for it; None where there is none, or NCCL may not
-    use it. channel: whether the container has an IMEX channel, without which no memory goes to another machine.
+    """The NVLink fabric that reaches beyond the machine, as NCCL reads it; None if there is none, or if NCCL may not
+    use it. channel: True if the container has an IMEX channel, without which no memory goes to another machine.
     """
     known = nvidia_smi.fabric()
     if known is None or known[0] != "Completed" or os.environ.get("NCCL_MNNVL_ENABLE") == "0":
@@ -119,7 +119,7 @@ def nvlink() -> dict[str, Any] | None:
 
 
 def dma_buf() -> bool:
-    """Whether the GPU driver hands out memory by DMA-BUF; every kernel of AKS's node images has HCAs take it."""
+    """True if the GPU driver hands out memory by DMA-BUF; every kernel of AKS's node images has HCAs take it."""
     if is_rocm():  # RCCL's own switch, off until ROCm 7.12
         return os.environ.get("NCCL_DMABUF_ENABLE") == "1"
     taint = Path(Machine().sys, "module/nvidia/taint")
@@ -127,7 +127,7 @@ def dma_buf() -> bool:
 
 
 def peermem() -> bool:
-    """Whether nvidia-peermem is loaded: NCCL looks for this file (NCCL, src/transport/net_ib, ncclIbGdrSupport)."""
+    """True if nvidia-peermem is loaded: NCCL looks for this file (NCCL, src/transport/net_ib, ncclIbGdrSupport)."""
     return Path(Machine().sys, "module/nvidia_peermem/version").exists()
 
 

@@ -1,6 +1,7 @@
 """NCCL (libnccl) as far as measuring programs use it, with C's names and signatures.
 
-What is queued on the stream is done when somebody waits for the stream, all of it in one exchange between the ranks.
+Operations that are queued on the stream are done when a caller waits for the stream, all of them in one exchange
+between the ranks.
 """
 
 import os
@@ -34,7 +35,7 @@ class _Reduction:
         self.times = 1
 
     def again(self, other: "_Reduction") -> bool:
-        """Whether another one is the same."""
+        """True if another one is the same."""
         return (self.memory, self.kind, self.operation) == (other.memory, other.kind, other.operation)
 
 
@@ -77,17 +78,17 @@ _communicator = _Communicator()
 
 
 def ncclGetErrorString(code: int) -> bytes:  # noqa: N802 NCCL's names, all of them
-    """What a result is called."""
+    """The name of a result."""
     return _WORDS[code].encode()
 
 
 def ncclGetLastError(comm: Any) -> bytes:  # noqa: N802
-    """What NCCL has warned of last."""
+    """NCCL's last warning."""
     return _communicator.last.encode()
 
 
 def ncclGetUniqueId(identity: Any) -> int:  # noqa: N802
-    """Where the ranks can meet: this pod's address, and a number that no other meeting has."""
+    """The meeting point of the ranks: this pod's address, and a number that no other meeting has."""
     text = f"{os.environ['REHEARSAL_POD_IP']} {int.from_bytes(os.urandom(6), 'big')}"
     identity._obj.internal[:] = text.encode().ljust(128, b"\0")
     return _SUCCESS
@@ -140,7 +141,7 @@ def ncclAllReduce(  # noqa: N802
 
 
 def ncclCommGetAsyncError(comm: Any, state: Any) -> int:  # noqa: N802
-    """What went wrong on the way."""
+    """The errors on the way."""
     return set_reference(state, _communicator.state)
 
 

@@ -1,4 +1,4 @@
-"""What NCCL writes with NCCL_DEBUG=INFO: its own lines (NCCL 2.28), for the connections of a simulated job."""
+"""NCCL's log with NCCL_DEBUG=INFO: its own lines (NCCL 2.28), for the connections of a simulated job."""
 
 import os
 import socket
@@ -11,13 +11,13 @@ from rehearsal.machines.gpu_libraries.simulation import Fabric, lost_rails, one_
 
 VERSION = "2.28.9"
 RCCL_VERSION = "2.27.7"
-"""Of ROCm 7.2.4."""
+"""Version in ROCm 7.2.4."""
 _PORT = 44206
-"""Of a peer's end: some port that the kernel has given it."""
+"""Port of a peer's end: some port that the kernel has given it."""
 
 
 def write(lines: Iterator[str], gpu: int, level: str = "INFO") -> None:
-    """Append lines where NCCL_DEBUG_FILE says, else print them; nothing below the level that is asked for."""
+    """Append lines to the file of NCCL_DEBUG_FILE, else print them; nothing below the level that is set."""
     wanted = os.environ.get("NCCL_DEBUG", "").upper()
     if wanted not in ({"INFO", "TRACE"} if level == "INFO" else {"WARN", "INFO", "TRACE"}):
         return
@@ -53,7 +53,7 @@ def opening(hcas: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _rccl() -> Iterator[str]:
-    """RCCL's head, which tells of DMA-BUF (tests/field_recordings/rccl.yaml)."""
+    """RCCL's head, which reports DMA-BUF (tests/field_recordings/rccl.yaml)."""
     yield "ROCr version 1.18"
     if machine.dma_buf():
         yield "NCCL_DMABUF_ENABLE set by environment to 1."
@@ -64,7 +64,7 @@ def _rccl() -> Iterator[str]:
 
 
 def met(rank: int, ranks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What a rank says of itself and its node when all have met; nothing is connected yet."""
+    """A rank's words on itself and its node when all have met; nothing is connected yet."""
     mine, local = ranks[rank], _local(rank, ranks)
     nodes = len({rank["node"] for rank in ranks})
     sizes = f"nRanks {len(ranks)} nNodes {nodes} localRanks {len(local)} localRank {local.index(rank)}"
@@ -90,7 +90,7 @@ def _ways(mine: Mapping[str, Any]) -> Iterator[str]:
 
 
 def connecting(fabric: Fabric, rank: int, ranks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """One ring through all ranks on every rail; between nodes the rail of the rank's own number."""
+    """One ring through all ranks on every rail; between nodes the rail with the number of the rank."""
     local = _local(rank, ranks)
     own = local.index(rank)
     end = f" comm 0x1 nRanks {len(ranks):02d}" if machine.is_rocm() else ""
@@ -105,7 +105,7 @@ def connecting(fabric: Fabric, rank: int, ranks: Sequence[Mapping[str, Any]]) ->
 
 
 def _within() -> str:
-    """How ranks of one node reach each other; RCCL's word is assumed."""
+    """The path between ranks of one node; RCCL's word is assumed."""
     return "P2P/IPC" if machine.is_rocm() else "P2P/CUMEM"
 
 
@@ -130,7 +130,7 @@ def _between_nodes(fabric: Fabric, rank: int, ranks: Sequence[Mapping[str, Any]]
 
 
 def no_channel(ranks: int) -> str:
-    """What is warned of where GPUs of several machines share a clique and a rank's container has no IMEX channel."""
+    """The warning if GPUs of several machines share a clique and a rank's container lacks an IMEX channel."""
     return (
         f"MNNVL (cliqueSize {ranks}) is available but not working on this system. Check the IMEX channel configuration "
         "(/dev/nvidia-caps-imex-channels). Set NCCL_MNNVL_ENABLE=0 to ignore this issue."
@@ -138,9 +138,9 @@ def no_channel(ranks: int) -> str:
 
 
 def unreached(rank: int, ranks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What is warned of where ranks cannot connect: the end that receives says so, the others see connections closed.
+    """The warning if ranks cannot connect: the end that receives says so, the others see connections closed.
 
-    What comes last is not what came first: completions of other requests follow.
+    The last line is not the first error: completions of other requests follow.
     """
     mine = ranks[rank]
     before = ranks[(rank - len(_local(rank, ranks))) % len(ranks)]

@@ -1,4 +1,4 @@
-"""Simulated nvidia-smi, which the container toolkit puts into containers with GPUs: `-q`, as far as it tells of NVLink.
+"""Simulated nvidia-smi, which the container toolkit puts into containers with GPUs: `-q`, as far as it reports NVLink.
 
 The form is that of driver 580 (tests/field_recordings/mnnvl.yaml).
 """
@@ -18,13 +18,13 @@ _NONE: "Final" = "00000000-0000-0000-0000-000000000000"
 
 
 def fabric() -> "tuple[str, str, int] | None":
-    """State, cluster UUID and clique ID; None where NVLink ends at the machine."""
+    """State, cluster UUID and clique ID; None if NVLink ends at the machine."""
     words = os.environ.get(NVLINK, "").split("/")
     return (words[0], words[1], int(words[2])) if len(words) == 3 else None
 
 
 def main(arguments: list[str]) -> int:
-    """Print what is asked for; returns the exit status."""
+    """Print the requested part; returns the exit status."""
     if arguments != ["-q"]:
         print(f"Invalid combination of input arguments: {' '.join(arguments)} is not simulated", file=sys.stderr)
         return 1

@@ -1,6 +1,6 @@
 """NVIDIA's management library (libnvidia-ml) as far as measuring programs use it, with C's names and signatures.
 
-A process sees of a GPU what its own work does there. What the functions return is recorded of an H100
+A process sees of a GPU what its own work does there. The functions' results are recorded of an H100
 (tests/field_recordings/nvml.yaml).
 """
 
@@ -30,12 +30,13 @@ _WORDS = {
 _SM, _MEMORY = 1, 2
 _UNCORRECTED = 1
 _OF_A_PROCESS, _BUSY = 518 << 20, 96
-"""What a process takes of an H200's memory that only opens it, and how busy one is that makes products (one H200,
-2026-11-28, tests/field_recordings/nvml.yaml)."""
+"""The memory of an H200 that a process takes which only opens it, and the load of one that makes products (one H200,
+2026-11-28, tests/field_recordings/nvml.yaml).
+"""
 
 
 def nvmlErrorString(code: int) -> bytes:  # noqa: N802 NVML's names, all of them
-    """What a result is called."""
+    """The name of a result."""
     return _WORDS[code].encode()
 
 
@@ -72,27 +73,27 @@ def nvmlDeviceGetIndex(device: Any, index: Any) -> int:  # noqa: N802
 
 
 def nvmlDeviceGetUUID(device: Any, buffer: Any, _size: int) -> int:  # noqa: N802
-    """Who it is."""
+    """Its UUID."""
     return _text(buffer, _of(device).gpu.uuid)
 
 
 def nvmlDeviceGetSerial(device: Any, buffer: Any, _size: int) -> int:  # noqa: N802
-    """Of its board: thirteen digits."""
+    """Serial number of its board: thirteen digits."""
     return _text(buffer, board_serial(_of(device).gpu.uuid))
 
 
 def nvmlDeviceGetName(device: Any, buffer: Any, _size: int) -> int:  # noqa: N802
-    """Of its kind."""
+    """Name of its kind."""
     return _text(buffer, _of(device).gpu.model.name)
 
 
 def nvmlDeviceGetPowerUsage(device: Any, milliwatts: Any) -> int:  # noqa: N802
-    """What it draws."""
+    """Its power."""
     return set_reference(milliwatts, _of(device).milliwatts)
 
 
 def nvmlDeviceGetEnforcedPowerLimit(device: Any, milliwatts: Any) -> int:  # noqa: N802
-    """What it may draw."""
+    """Its limit of power."""
     return set_reference(milliwatts, round(_of(device).gpu.model.watts * 1000))
 
 
@@ -103,13 +104,13 @@ def nvmlDeviceGetClockInfo(device: Any, kind: int, megahertz: Any) -> int:  # no
 
 
 def nvmlDeviceGetMaxClockInfo(device: Any, kind: int, megahertz: Any) -> int:  # noqa: N802
-    """What a clock can be."""
+    """The highest value of a clock."""
     model = _of(device).gpu.model
     return set_reference(megahertz, model.memory_clock if kind == _MEMORY else model.most_sm_clock)
 
 
 def nvmlDeviceGetTemperature(device: Any, _sensor: int, celsius: Any) -> int:  # noqa: N802
-    """Of its chip."""
+    """Temperature of its chip."""
     return set_reference(celsius, _of(device).celsius)
 
 
@@ -119,12 +120,12 @@ def nvmlDeviceGetCurrentClocksEventReasons(device: Any, reasons: Any) -> int:  #
 
 
 def nvmlDeviceGetCurrPcieLinkGeneration(device: Any, generation: Any) -> int:  # noqa: N802
-    """Of its PCIe link now: the same at rest."""
+    """Generation of its PCIe link now: the same at rest."""
     return nvmlDeviceGetMaxPcieLinkGeneration(device, generation)
 
 
 def nvmlDeviceGetMaxPcieLinkGeneration(device: Any, generation: Any) -> int:  # noqa: N802
-    """What GPU and machine can have."""
+    """The highest value for GPU and machine."""
     return set_reference(generation, _of(device).gpu.model.generation)
 
 
@@ -134,7 +135,7 @@ def nvmlDeviceGetCurrPcieLinkWidth(device: Any, width: Any) -> int:  # noqa: N80
 
 
 def nvmlDeviceGetMaxPcieLinkWidth(_device: Any, width: Any) -> int:  # noqa: N802
-    """What GPU and machine can have."""
+    """The highest value for GPU and machine."""
     return set_reference(width, LANES)
 
 
@@ -159,22 +160,22 @@ def _processes(device: Any) -> int:
 
 
 def nvmlDeviceGetComputeRunningProcesses_v3(device: Any, count: Any, _found: Any) -> int:  # noqa: N802
-    """How many processes work on it; who they are nobody asks."""
+    """The number of processes that work on it; their identities are never read."""
     return set_reference(count, _processes(device))
 
 
 def nvmlDeviceGetMemoryInfo_v2(device: Any, found: Any) -> int:  # noqa: N802
-    """How much of its memory is used."""
+    """The amount of its memory that is used."""
     found._obj.used = _processes(device) * _OF_A_PROCESS
     return _SUCCESS
 
 
 def nvmlDeviceGetUtilizationRates(device: Any, found: Any) -> int:  # noqa: N802
-    """How busy it was in the last moments, in percent."""
+    """The load in the last moments, in percent."""
     found._obj.gpu = _BUSY if simulation.work.makes_products or _of(device).shared else 0
     return _SUCCESS
 
 
 def nvmlDeviceGetNvLinkState(device: Any, link: int, state: Any) -> int:  # noqa: N802
-    """Whether an NVLink is up."""
+    """The state of an NVLink."""
     return set_reference(state, 1) if link < _of(device).gpu.model.nvlinks else _INVALID_ARGUMENT

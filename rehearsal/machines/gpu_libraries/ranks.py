@@ -14,7 +14,7 @@ _CLOSED = "socketProgress: Connection closed by remote peer "
 
 
 class NcclError(Exception):
-    """What NCCL reports: the problem, in the words of its result, and the last that it has to say."""
+    """NCCL's report: the problem, in the words of its result, and its last words."""
 
     def __init__(self, problem: str, last: str) -> None:
         super().__init__(problem)
@@ -25,7 +25,7 @@ class Ranks:
     """All ranks, as one of them sees them."""
 
     def __init__(self, rank: int, size: int, *, gpu: int, meeting: tuple[str, int], timeout: float | None) -> None:
-        """Raises OSError where somebody else meets there, TimeoutError."""
+        """Raises OSError if another process meets there, TimeoutError."""
         self.rank, self.size, self.gpu = rank, size, gpu
         self._star = Star(rank, size, meeting, timeout)
         self._met: list[Any] = []
@@ -33,11 +33,11 @@ class Ranks:
 
     @property
     def has_met(self) -> bool:
-        """Whether all have met."""
+        """True if all have met."""
         return bool(self._met)
 
     def meet(self) -> None:
-        """Find a network and tell the others. Raises NcclError."""
+        """Find a network and inform the others. Raises NcclError."""
         hcas = machine.hcas()
         nccl_log.write(nccl_log.opening(hcas), self.gpu)
         if not hcas and os.environ.get("NCCL_NET") == "IB":
@@ -50,7 +50,7 @@ class Ranks:
         nccl_log.write(nccl_log.met(self.rank, self._met), self.gpu)
 
     def _check_channels(self) -> None:
-        """NCCL takes memory that goes to other machines before it goes on, and does not fall back (src/mnnvl.cc)."""
+        """NCCL takes memory that goes to other machines before it continues, and does not fall back (src/mnnvl.cc)."""
         several = len({rank["node"] for rank in self._met}) > 1 and simulation.one_clique(self._met)
         if several and not self._met[self.rank]["nvlink"]["channel"]:
             said = nccl_log.no_channel(len(self._met))
@@ -72,7 +72,7 @@ class Ranks:
         return self._fabric
 
     def exchange(self, mine: Any) -> list[Any]:
-        """Everybody's contribution, in order of rank, for everybody. Raises NcclError, TimeoutError."""
+        """The contribution of every rank, in order of rank, for every rank. Raises NcclError, TimeoutError."""
         try:
             return self._star.exchange(mine)
         except StarError as error:

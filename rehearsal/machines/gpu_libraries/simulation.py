@@ -1,4 +1,4 @@
-"""How long a simulated all-reduce takes, and by which transport: from what the machines of the job have.
+"""The duration of a simulated all-reduce, and its transport: from the facts on the machines of the job.
 
 Figures: between two machines with GB300 of one NVLink domain 594 (kubernetes-sigs/dranet, GB300 README, an edition
 read 2026-11-23). A ring over healthy HCAs reaches 187 of the 200 GB/s that the ports of a Standard_ND96asr_v4 carry,
@@ -39,7 +39,7 @@ clock = Clock()
 
 
 class Stream:
-    """What was queued on the GPU and is not done yet."""
+    """The operations that were queued on the GPU and are not done yet."""
 
     def __init__(self) -> None:
         """Nothing yet."""
@@ -50,7 +50,7 @@ class Stream:
         self._queued.append(work)
 
     def finish(self) -> bool:
-        """Do everything; whether all came to its end. What did not is never done."""
+        """Do everything; whether all came to its end. An operation that did not is never done."""
         while self._queued and self._queued[0]():
             self._queued.pop(0)
         return not self._queued
@@ -60,7 +60,7 @@ stream = Stream()
 
 
 class Capture:
-    """What is queued while a graph is captured, instead of being done; None where none is."""
+    """The operations that are queued while a graph is captured, instead of being done; None without a capture."""
 
     def __init__(self) -> None:
         """No graph is being captured."""
@@ -71,7 +71,7 @@ capture = Capture()
 
 
 class Work:
-    """Which GPU this process has chosen, and whether it has opened it and makes products there."""
+    """The GPU that this process has chosen, and the flags for its being open and making products."""
 
     number = 0
     is_open = False
@@ -82,7 +82,7 @@ work = Work()
 
 
 class Fabric(NamedTuple):
-    """What connects the ranks of one job."""
+    """The connection of one job's ranks."""
 
     transport: str
     """P2P within a machine, MNNVL for NVLink between machines, IB or Socket."""
@@ -94,7 +94,7 @@ class Fabric(NamedTuple):
     """The share of the bandwidth that one of three all-reduces has."""
 
     def seconds(self, size_bytes: int, ranks: int, number: int = 0) -> float:
-        """How long one all-reduce takes. number: its place among all."""
+        """Duration of one all-reduce. number: its place among all."""
         share = self.congestion if number % _CONGESTED == 1 else 1.0
         return self.latency_seconds + size_bytes * 2 * (ranks - 1) / ranks / (self.gb_per_s * share * 1e9)
 
@@ -104,7 +104,7 @@ class UnreachableError(Exception):
 
 
 def one_clique(ranks: Sequence[Facts]) -> bool:
-    """Whether NVLink reaches from every rank to every other one: the same cluster and clique (NCCL, src/mnnvl.cc)."""
+    """True if NVLink reaches from every rank to every other one: the same cluster and clique (NCCL, src/mnnvl.cc)."""
     return all(rank.get("nvlink") for rank in ranks) and len({_clique(rank) for rank in ranks}) == 1
 
 
@@ -113,7 +113,7 @@ def _clique(rank: Facts) -> tuple[str, int]:
 
 
 def fabric_of(ranks: Sequence[Facts]) -> Fabric:
-    """What connects these ranks, each told by node, hcas and the ways to its GPU. Raises UnreachableError."""
+    """The connection of these ranks, each given by node, hcas and the ways to its GPU. Raises UnreachableError."""
     nodes = {rank["node"]: rank for rank in ranks}
     ring = os.environ.get("NCCL_ALGO", "").lower() == "ring"
     hops = len(ranks) if ring else len(ranks).bit_length()
@@ -135,7 +135,7 @@ def fabric_of(ranks: Sequence[Facts]) -> Fabric:
 
 
 def _share(ranks: Sequence[Facts], *, ring: bool) -> float:
-    """What an all-reduce reaches of that which the ports of a machine carry."""
+    """The share of the ports' rate of a machine that an all-reduce reaches."""
     if machine.is_rocm():
         return _RCCL_SHARE
     if any(rank.get("nvlink") for rank in ranks):
@@ -150,6 +150,6 @@ def lost_rails(one: Facts, other: Facts) -> list[str]:
 
 
 def _rails(rank: Facts) -> float:
-    """What a node's HCAs carry together: every rail gets as much as the slowest."""
+    """The rate of a node's HCAs together: every rail gets as much as the slowest."""
     slowest: float = min(hca["gb_per_s"] for hca in rank["hcas"])
     return len(rank["hcas"]) * slowest

@@ -15,7 +15,7 @@ _LENGTH = struct.Struct("!I")
 
 
 class StarError(Exception):
-    """Somebody has gone."""
+    """A peer has gone."""
 
 
 class Star:
@@ -24,7 +24,7 @@ class Star:
     def __init__(self, rank: int, size: int, meeting: tuple[str, int], timeout: float | None) -> None:
         """Meet at an address and port: rank 0 listens, the others come when they can.
 
-        Without a timeout everybody is waited for without end. Raises OSError, TimeoutError.
+        Without a timeout the wait for every rank is endless. Raises OSError, TimeoutError.
         """
         self._rank, self._size = rank, size
         if rank == 0:
@@ -58,7 +58,7 @@ class Star:
                 return link
 
     def exchange(self, mine: Any) -> list[Any]:
-        """Everybody's value, in order of rank. Raises StarError, TimeoutError."""
+        """The value of every rank, in order of rank. Raises StarError, TimeoutError."""
         try:
             if self._rank:
                 _send(self._links[0], mine)

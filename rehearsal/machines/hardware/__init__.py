@@ -1,4 +1,4 @@
-"""What is plugged into a machine and what its kernel shows of it, as plain data.
+"""The devices of a machine and its kernel's view of them, as plain data.
 
 Nothing here talks to the cluster or knows of pods.
 """

@@ -1,7 +1,7 @@
-"""Writes files below a folder into which others may write. It follows no link, so it reaches nothing outside.
+"""Writes files below a folder into which others may write. The writer follows no link, so it reaches nothing outside.
 
-Every part of a path is opened beneath a descriptor of the one before. A file is written beside its place and put there
-in one step: what was there, be it a link, a pipe or a device, is not opened.
+Every part of a path is opened beneath a descriptor of the one before. A file is written next to its place and put there
+in one step: an old entry, be it a link, a pipe or a device, is not opened.
 """
 
 import os
@@ -20,7 +20,7 @@ _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_C
 
 
 def write_files(root: Path, files: Mapping[str, str]) -> None:
-    """Write files below a folder, which is made where it is not there. files: by path below it."""
+    """Write files below a folder, which is made if it is not there. files: by path below it."""
     root.mkdir(parents=True, exist_ok=True)
     by_folder = sorted(files, key=lambda path: path.rpartition("/"))
     for parent, group in groupby(by_folder, key=lambda path: path.rpartition("/")[0]):
@@ -30,13 +30,13 @@ def write_files(root: Path, files: Mapping[str, str]) -> None:
 
 
 def make_folder(root: Path, path: str) -> None:
-    """Make a folder below another, and those on the way. Raises OSError where something else is in the way."""
+    """Make a folder below another, and those on the way. Raises OSError if something else is in the way."""
     with _folder(root, path, make=True):
         pass
 
 
 def make_file(root: Path, path: str) -> None:
-    """Make an empty file where there is none. Raises OSError as `make_folder` does."""
+    """Make an empty file if there is none. Raises OSError as `make_folder` does."""
     parent, _, name = path.rpartition("/")
     with _folder(root, parent, make=True) as here:
         os.close(os.open(name, _OLD_OR_NEW_FILE, 0o644, dir_fd=here))
@@ -53,7 +53,7 @@ def remove_file(root: Path, path: str) -> None:
 
 
 def names(root: Path, path: str) -> list[str]:
-    """What is in a folder below another, in order. Raises OSError where it is not there, or is a link."""
+    """The entries of a folder below another, in order. Raises OSError if it is not there, or is a link."""
     with _folder(root, path, make=False) as here:
         return sorted(os.listdir(here))  # noqa: PTH208 a descriptor has no path
 

@@ -1,9 +1,10 @@
-"""Which GPUs a container sees: those that it was given, or those that a variable names to NVIDIA's container toolkit.
+"""The GPUs that a container sees: its own devices, or the devices that a variable names to NVIDIA's container
+toolkit.
 
-nvidia-container-toolkit v1.20.0 (internal/config/image/cuda_image.go, privileged.go): what CDI names comes first; the
-variable counts where it is accepted, and always for a container whose bounding set has CAP_SYS_ADMIN. NVIDIA/aicr issue
-1839 (2026-07-21): on AKS's node images the toolkit's runtime is containerd's default one, and accepts it. Issue 1354:
-the toolkit of the GPU Operator serves pods of its runtime classes.
+nvidia-container-toolkit v1.20.0 (internal/config/image/cuda_image.go, privileged.go): the devices that CDI names come
+first; the variable counts if it is accepted, and always for a container with CAP_SYS_ADMIN in its bounding set.
+NVIDIA/aicr issue 1839 (2026-07-21): on AKS's node images the toolkit's runtime is containerd's default one, and accepts
+it. Issue 1354: the toolkit of the GPU Operator serves pods of its runtime classes.
 """
 
 import re
@@ -26,18 +27,20 @@ _ADMINISTRATOR: Final = frozenset({"SYS_ADMIN", "CAP_SYS_ADMIN", "ALL"})
 
 @dataclass(frozen=True, kw_only=True)
 class Toolkit:
-    """How a machine's container toolkit is set up."""
+    """The settings of a machine's container toolkit."""
 
     is_default: bool
-    """Whether all containers go through it, or only those of its runtime classes."""
+    """True if all containers go through it, False for only those of its runtime classes."""
     by_variable: bool
-    """Whether containers without CAP_SYS_ADMIN get what the variable names."""
+    """True if containers without CAP_SYS_ADMIN get the GPUs that the variable names."""
     plugin_by_variable: bool = False
-    """Whether the device plugin hands GPUs out by the variable, not through CDI."""
+    """True if the device plugin hands GPUs out by the variable, not through CDI."""
 
 
 def hardens(pod: Mapping[str, Any]) -> bool:
-    """Whether a pod has the toolkit pass over the variable: it is the toolkit and told so, or writes into its file."""
+    """True if a pod has the toolkit pass over the variable: it is the toolkit with this setting, or writes into its
+    file.
+    """
     return any(
         (variable["name"], variable.get("value")) == (_ACCEPTS, "false")
         for container in pod["spec"]["containers"]
@@ -50,7 +53,7 @@ def hardens(pod: Mapping[str, Any]) -> bool:
 
 
 def hands_out_by_variable(pod: Mapping[str, Any]) -> bool:
-    """Whether a device plugin's pod has a strategy without CDI."""
+    """True if a device plugin's pod has a strategy without CDI."""
     return any(
         variable["name"] == _STRATEGY and "cdi-" not in (variable.get("value") or "")
         for container in pod["spec"]["containers"]
@@ -69,8 +72,8 @@ def visible_gpus(
 ) -> Sequence[Gpu]:
     """The GPUs of a container that is not privileged.
 
-    named: its variable, as its spec has it. held: what it was given. there: what the machine has.
-    toolkit: None where a machine has none.
+    named: its variable, as its spec has it. held: the GPUs that it was given. there: the GPUs of the machine. toolkit:
+    None if a machine has none.
     """
     if held and not (toolkit and toolkit.plugin_by_variable):
         return held

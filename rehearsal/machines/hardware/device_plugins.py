@@ -1,4 +1,4 @@
-"""What a device plugin offers, from its configuration and the machine's devices.
+"""A device plugin's offers, from its configuration and the machine's devices.
 
 k8s-rdma-shared-dev-plugin shares all matching devices rdmaHcaMax times, provided that each has its character devices
 (rdma_cm, umad, uverbs: requiredRdmaDevices in pkg/resources/rdma_device_spec.go). sriov-network-device-plugin hands out
@@ -41,14 +41,14 @@ class PluginConfigError(ValueError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OfferedResource:
-    """One extended resource: how many can be asked for, and the devices behind it."""
+    """One extended resource: the amount that can be requested, and the devices behind it."""
 
     name: str
     count: int
     rdma_devices: tuple[RdmaDevice, ...] = ()
     gpus: bool = False
     shared: bool = False
-    """Whether one unit gives all the devices (True) or one of them (False)."""
+    """True if one unit gives all the devices, False if one of them."""
 
 
 def shared_rdma(config: str, hardware: Hardware, modules: Collection[str]) -> list[OfferedResource]:
@@ -121,7 +121,7 @@ def _readable(entries: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, A
         if kind not in _DEVICE_TYPES:
             raise PluginConfigError(f"unsupported deviceType {kind!r}; allowed are {', '.join(_DEVICE_TYPES)}")
         if "selectors" not in entry:
-            raise PluginConfigError("an entry has no selectors, at which the plugin panics")
+            raise PluginConfigError("an entry lacks selectors, at which the plugin panics")
         given = entry["selectors"]
         alternatives = given if isinstance(given, list) else [given]
         with contextlib.suppress(PluginConfigError):
@@ -133,7 +133,7 @@ def _readable(entries: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, A
 
 
 def gpus(hardware: Hardware, vendor: str = "nvidia") -> list[OfferedResource]:
-    """The resource of NVIDIA's device plugin, or of AMD's: each knows the GPUs of its vendor alone."""
+    """The resource of NVIDIA's device plugin, or of the plugin of AMD: each knows only its vendor's GPUs."""
     count = len(hardware.gpus) if hardware.gpu_vendor == vendor else 0
     return [OfferedResource(name=f"{vendor}.com/gpu", count=count, gpus=True)]
 
@@ -156,7 +156,7 @@ def _entries(document: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any
 def _resource_name(entry: Mapping[str, Any], allowed: re.Pattern[str]) -> str:
     name = entry.get("resourceName")
     if not isinstance(name, str) or not name:
-        raise PluginConfigError(f"an entry of {CONFIG_KEY} has no resourceName: {json.dumps(entry)}")
+        raise PluginConfigError(f"an entry of {CONFIG_KEY} lacks a resourceName: {json.dumps(entry)}")
     if not allowed.fullmatch(name):
         raise PluginConfigError(f"the resource name {name} contains invalid characters; allowed is {allowed.pattern}")
     return name
@@ -175,7 +175,7 @@ def _selectors(given: Any, known: Sequence[str], name: str) -> dict[str, Any]:
 
 
 def _selected(device: RdmaDevice, selectors: Mapping[str, Any], modules: Collection[str]) -> bool:
-    """Whether every selector that is given names the device; what the plugins call deviceIDs and devices is one.
+    """True if every selector that is given names the device; the plugins' deviceIDs and devices are one.
 
     Both plugins read link type and names off the device's network interface, which an HCA has only with ib_ipoib.
     """

@@ -1,9 +1,9 @@
-"""What kinds of GPUs simulated machines have: their numbers on the PCI bus, and what each can do at its best.
+"""The kinds of GPUs of simulated machines: their numbers on the PCI bus, and their best figures.
 
-What an H100 does was measured (two H100 of one host, driver 580.159.04, 2026-11-25, docs/measurements.md): rate of bf16
-products at its limit of power, clocks, copies. Of the others limits of power, NVLinks and PCIe generations are those of
-NVIDIA's data sheets, and the rest is assumed: 70 % of the data sheet's rate, and copies as the H100 has them of what
-its links carry. PCI device IDs are from the PCI ID Repository.
+The figures of an H100 were measured (two H100 of one host, driver 580.159.04, 2026-11-25, docs/measurements.md): rate
+of bf16 products at its limit of power, clocks, copies. For the others limits of power, NVLinks and PCIe generations are
+those of NVIDIA's data sheets, and the rest is assumed: 70 % of the data sheet's rate, and copies as the H100 has them
+of its links' rate. PCI device IDs are from the PCI ID Repository.
 """
 
 from typing import Final, NamedTuple
@@ -19,7 +19,7 @@ class GpuModel(NamedTuple):
     tflops: float
     watts: float
     generation: int
-    """Of its PCIe link, which has 16 lanes."""
+    """Generation of its PCIe link, which has 16 lanes."""
     nvlinks: int
     host_gb_per_s: float
     peer_gb_per_s: float

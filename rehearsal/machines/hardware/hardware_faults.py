@@ -44,7 +44,7 @@ def _nvlink(fabric: NvlinkFabric, node: str, entries: list[dict[str, Any]]) -> N
 
 
 def _order(hardware: Hardware, elsewhere: dict[str, Any] | None) -> list[RdmaDevice]:
-    """The devices in the kernel's order: the Ethernet one stands last, or where a fault puts it."""
+    """The devices in the kernel's order: the Ethernet one stands last, or at the place that a fault gives it."""
     if elsewhere is None:
         return list(hardware.rdma_devices)
     ethernet = [device for device in hardware.rdma_devices if device.link_layer == "Ethernet"]
@@ -67,7 +67,7 @@ def _named(order: list[RdmaDevice], *, persistent: bool) -> list[RdmaDevice]:
 
 
 def _device(device: RdmaDevice, node: str, entries: list[dict[str, object]]) -> RdmaDevice | None:
-    """A device with its faults; None where it is missing. The Ethernet one has none."""
+    """A device with its faults; None if it is missing. The Ethernet one has none."""
     if device.link_layer != "InfiniBand":
         return device
 

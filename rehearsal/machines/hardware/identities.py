@@ -1,4 +1,4 @@
-"""Numbers that tell simulated machines and their devices apart, the same in every run: they derive from names."""
+"""Numbers that distinguish simulated machines and their devices, the same in every run: they derive from names."""
 
 import hashlib
 
@@ -10,7 +10,7 @@ def partition(fabric: str) -> int:
 
 def guid(machine: str, index: int) -> str:
     """The node GUID of a machine's device with this number."""
-    # 00155d is Microsoft's OUI, fffe the middle of an EUI-64; what follows tells machine and device apart.
+    # 00155d is Microsoft's OUI, fffe the middle of an EUI-64; the rest distinguishes machine and device.
     return f"0015:5dff:fe{digest('guid', machine) % 0x100:02x}:{digest('guid', machine, str(index)) % 0x10000:04x}"
 
 

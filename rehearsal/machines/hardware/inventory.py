@@ -34,13 +34,15 @@ class Machine:
     metadata: Mapping[str, str] = field(default_factory=dict)
     """Files of what Azure says of it."""
     host_gpu_driver: bool = False
-    """Whether the node has NVIDIA's driver and container toolkit without an operator: AKS has installed them
-    (gpuProfile.driver Install), or the image has them."""
+    """True if the node has NVIDIA's driver and container toolkit without an operator: AKS has installed them
+    (gpuProfile.driver Install), or the image has them.
+    """
     image_has_drivers: bool = False
-    """Whether the node image has DOCA-OFED, which openibd has loaded, and services that offer GPUs to pods."""
+    """True if the node image has DOCA-OFED, which openibd has loaded, and services that offer GPUs to pods."""
     refuses_peermem: bool = False
-    """Whether nvidia_peermem cannot be loaded. Beside AKS's driver the node image has an empty module, for which
-    modprobe says "Invalid argument": 202606.19.0 (NVIDIA/aicr pull request 1840, read 2026-11-23); others assumed."""
+    """True if nvidia_peermem cannot be loaded. With AKS's driver the node image has an empty module, for which modprobe
+    says "Invalid argument": 202606.19.0 (NVIDIA/aicr pull request 1840, read 2026-11-23); others assumed.
+    """
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Inventory:
     """The run folder, which knows the sizes that the stack file describes."""
 
     def machine(self, node: Mapping[str, Any]) -> Machine | None:
-        """The machine of a node, from its annotation; None for a node that is no simulated machine."""
+        """The machine of a node, from its annotation; None for a node that is not a simulated machine."""
         metadata = node["metadata"]
         annotation = (metadata.get("annotations") or {}).get(MACHINE_ANNOTATION)
         if annotation is None:
@@ -65,7 +67,7 @@ class Inventory:
 
 
 def _stamp(file: Path) -> int:
-    """When a file was written; 0 where there is none."""
+    """The time at which a file was written; 0 if there is none."""
     try:
         return file.stat().st_mtime_ns
     except FileNotFoundError:
@@ -88,7 +90,7 @@ def _machine(run: Path, _described: int, _faults: int, name: str, annotation: st
         metadata = metadata_files(size=facts["size"], machine=name, faults=read(run), moved=moved)
         refuses_peermem = concerning(read(run), "no-peermem", name) is not None
     except FaultsError as error:
-        log.error("node %s has no faults: %s", name, error)
+        log.error("the faults of node %s are unreadable: %s", name, error)
     by_aks = facts.get("gpuDriver") == "Install" and hardware.gpu_vendor == "nvidia"
     image_has_drivers = bool(facts.get("imageHasDrivers"))
     return Machine(

@@ -1,4 +1,4 @@
-"""Which kernel modules a simulated machine has loaded, and what cannot be there without them.
+"""The kernel modules that a simulated machine has loaded, and the parts that cannot be there without them.
 
 With the kernel's own mlx5 driver an AKS node has InfiniBand devices but no network interface on them: ib_ipoib is not
 loaded (kubernetes-sigs/dranet, pull request 77: "InfiniBand-only, no netdev"; issue 51 shows the interface appear with
@@ -11,14 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 INBOX_MODULES: Final = ("hv_netvsc", "pci_hyperv", "mlx5_core", "mlx5_ib", "ib_core", "ib_uverbs")
-"""What Azure's Ubuntu kernel loads by itself once an mlx5 function is plugged in."""
+"""Modules that Azure's Ubuntu kernel loads by itself once an mlx5 function is plugged in."""
 GPU_MODULES: Final = ("nvidia", "nvidia_uvm", "nvidia_modeset")
-"""What a node image with NVIDIA's driver has loaded; nvidia_peermem is not among them (Azure/AKS issue 3507)."""
+"""Modules that a node image with NVIDIA's driver has loaded; nvidia_peermem is not among them (Azure/AKS issue
+3507).
+"""
 OFED_MODULES: Final = ("ib_umad", "ib_ipoib", "ib_cm", "iw_cm", "rdma_cm", "rdma_ucm", "mlx_compat")
-"""What openibd starts besides the kernel's own."""
+"""Modules that openibd starts in addition to those of the kernel."""
 AMDGPU: Final = "amdgpu"
 AMDGPU_MODULES: Final = (AMDGPU, "amdttm", "amdkcl")
-"""Of AMD's driver as DKMS builds it (Azure/AKS pull request 5970 unloads them in this order; assumed)."""
+"""Modules of AMD's driver as DKMS builds it (Azure/AKS pull request 5970 unloads them in this order; assumed)."""
 PEERMEM: Final = "nvidia_peermem"
 IPOIB: Final = "ib_ipoib"
 _NAMED: Final = re.compile(r"(?<![\w-])(?:ib|rdma)[_-][a-z]+(?![\w-])")
@@ -33,7 +35,7 @@ def modules_named(pod: Mapping[str, Any]) -> frozenset[str]:
 
 
 def lifts_memlock(pod: Mapping[str, Any]) -> bool:
-    """Whether a pod's containers set the unit option LimitMEMLOCK, from which containers get their limit."""
+    """True if a pod's containers set the unit option LimitMEMLOCK, from which containers get their limit."""
     return any("LimitMEMLOCK" in text for text in _texts(pod))
 
 

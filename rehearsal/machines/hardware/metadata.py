@@ -1,4 +1,4 @@
-"""What Azure tells a simulated machine: its instance metadata service, to whose file the address leads, and its host.
+"""Azure's facts for a simulated machine: its instance metadata service, with the file for its address, and its host.
 
 Names of the fields are those of Azure's documentation ("Azure Instance Metadata Service"), which gives no sample of a
 scale set with a placement group: its form, a GUID, is assumed.
@@ -14,11 +14,11 @@ from rehearsal.faults.machine_faults import concerning
 
 _ADDRESS: Final = re.compile(r"http://169\.254\.169\.254(/[^\s?]*)\S*")
 _INSTANCE: Final = re.compile(r"[0-9a-z]{6}$|-\d+$")
-"""What a machine's name has behind that of its scale set."""
+"""The suffix of a machine's name after that of its scale set."""
 
 
 def metadata_files(*, size: str, machine: str, faults: list[dict[str, Any]], moved: int = 0) -> dict[str, str]:
-    """The files of a machine's metadata, and of what its host tells; the first are none where no service answers.
+    """The files of a machine's metadata, and of its host's data; the first are none if no service answers.
 
     moved: how often Azure has put the machine on another host.
     """
@@ -41,7 +41,9 @@ def metadata_files(*, size: str, machine: str, faults: list[dict[str, Any]], mov
 
 
 def _host(machine: str) -> str:
-    """A name in the form of Azure's own examples (guest-health-impact-report.md): letters and digits."""
+    """A name in the form of the examples in Azure's documentation (guest-health-impact-report.md): letters and
+    digits.
+    """
     return f"GGBB{uuid.uuid5(uuid.NAMESPACE_DNS, machine).int % 10**8:08d}"
 
 

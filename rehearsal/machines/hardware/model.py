@@ -1,9 +1,8 @@
-"""What is plugged into a simulated machine: PCI devices, HCAs, the Ethernet mlx5 of accelerated networking, GPUs.
+"""The devices of a simulated machine: PCI devices, HCAs, the Ethernet mlx5 of accelerated networking, GPUs.
 
-PCI addresses and NUMA nodes are the catalogue's, which says where each is known from. Device names are the kernel's, as
-AKS's node images leave them: mlx5_0 to mlx5_7 for eight HCAs, mlx5_8 for the Ethernet device; the faults
-`ethernet` and `hpc-image-names` change them (tests/field_recordings/devices.yaml). PCI device IDs are from the
-PCI ID Repository.
+PCI addresses and NUMA nodes are the catalogue's, which names the source of each. Device names are the kernel's, as
+AKS's node images leave them: mlx5_0 to mlx5_7 for eight HCAs, mlx5_8 for the Ethernet device; the faults `ethernet` and
+`hpc-image-names` change them (tests/field_recordings/devices.yaml). PCI device IDs are from the PCI ID Repository.
 """
 
 from collections.abc import Mapping
@@ -52,7 +51,7 @@ class PciDevice:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RdmaDevice:
-    """One mlx5 device with one port. Its link is up, as on Azure, also where no other machine is on the fabric."""
+    """One mlx5 device with one port. Its link is up, as on Azure, even without another machine on the fabric."""
 
     name: str
     interface: str
@@ -73,7 +72,7 @@ class RdmaDevice:
     pkeys: tuple[int, ...]
     """Partition keys of the port; empty for Ethernet."""
     service_level: int = 0
-    """What traffic has to ask for on the fabric."""
+    """The service level that traffic needs on the fabric."""
     link_up: bool = True
 
     @property
@@ -83,7 +82,7 @@ class RdmaDevice:
 
     @property
     def adapter_guid(self) -> str:
-        """The GUID of the adapter behind the virtual function (the system image); zeros where it is hidden."""
+        """The GUID of the adapter behind the virtual function (the system image); zeros if it is hidden."""
         if self.link_layer == "Ethernet":
             return "0000:0000:0000:0000"
         return f"0c42:a103:00{digest('adapter', self.guid) % 0x100:02x}:{digest(self.guid) % 0x10000:04x}"
@@ -106,13 +105,13 @@ class Hardware:
     rdma_devices: tuple[RdmaDevice, ...]
     gpus: tuple[Gpu, ...]
     accelerator: Accelerator | None
-    """What the GPUs are; None without GPUs."""
+    """The kind of the GPUs; None without GPUs."""
     open_modules: bool
-    """Whether NVIDIA's kernel modules for these GPUs are the open ones, which have DMA-BUF."""
+    """True if NVIDIA's kernel modules for these GPUs are the open ones, which have DMA-BUF."""
     nvlink: NvlinkFabric | None = None
-    """Of the rack; None where NVLink ends at the machine."""
+    """Fabric of the rack; None if NVLink ends at the machine."""
     numa_cpus: tuple[str, ...]
-    """The CPUs of each NUMA node as the kernel writes a list; empty where the size is not known."""
+    """The CPUs of each NUMA node as the kernel writes a list; empty if the size is not known."""
 
     @property
     def gpu_vendor(self) -> str | None:
@@ -133,13 +132,12 @@ class Hardware:
 def hardware_of(
     *, size: str, machine: str, fabric: str, rack: int = 0, sizes: Mapping[str, MachineSize] = SIZES
 ) -> Hardware:
-    """What a machine holds.
+    """The hardware of a machine.
 
-    size: Azure's name of the size; one that is not among the sizes has the Ethernet mlx5 and nothing else.
-    machine: the node's name; identities (GUIDs, UUIDs, the Ethernet device's PCI domain) derive from it.
-    fabric: machines with the same fabric share their partition keys, others never do.
-    rack: its number; machines of one fabric and rack share an NVLink domain, where the size has any.
-    sizes: the InfiniBand sizes that there are.
+    size: Azure's name of the size; one that is not among the sizes has the Ethernet mlx5 and nothing else. machine: the
+    node's name; identities (GUIDs, UUIDs, the Ethernet device's PCI domain) derive from it. fabric: machines with the
+    same fabric share their partition keys, others never do. rack: its number; machines of one fabric and rack share an
+    NVLink domain, if the size has any. sizes: the InfiniBand sizes that there are.
     """
     known = sizes.get(size)
     hcas = () if known is None else _hcas(known, machine, fabric)
@@ -191,7 +189,7 @@ def _hcas(size: MachineSize, machine: str, fabric: str) -> tuple[RdmaDevice, ...
 
 
 def _ethernet(machine: str, device: str, *, index: int) -> RdmaDevice:
-    # Hyper-V gives a network VF a PCI domain of its own, different on every machine.
+    # Hyper-V gives a network VF a separate PCI domain, different on every machine.
     domain = 0x1000 + digest("ethernet", machine) % 0xE000
     return RdmaDevice(
         name=f"mlx5_{index}",

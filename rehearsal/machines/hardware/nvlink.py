@@ -16,7 +16,7 @@ class NvlinkFabric:
 
     @property
     def registered(self) -> bool:
-        """Whether the fabric has taken the GPUs in."""
+        """True if the fabric has taken the GPUs in."""
         return self.state == "Completed"
 
     @property

@@ -15,13 +15,13 @@ from rehearsal.machines.hardware.model import Hardware, RdmaDevice
 MEMLOCK_BYTES: Final = 8 * 2**20
 """RLIMIT_MEMLOCK of a container on AKS: containerd runs with systemd's default LimitMEMLOCK, 8 MiB."""
 _NVIDIA_VERSION: Final = "580.126.20"
-"""Of NVIDIA's modules: the driver that GPU Operator 26.3.3 installs unless it is told otherwise."""
+"""Version of NVIDIA's modules: the driver that GPU Operator 26.3.3 installs by default."""
 _AMDGPU_VERSION: Final = "6.16.6"
-"""Of the modules of AMD's driver 30.20.1, which the kernel's own amdgpu has not; assumed."""
+"""Version of the modules of AMD's driver 30.20.1, which the kernel's own amdgpu has not; assumed."""
 _ETHERNET_TYPE, _INFINIBAND_TYPE = "1", "32"
 """ARPHRD_ETHER and ARPHRD_INFINIBAND (include/uapi/linux/if_arp.h)."""
 _DEFAULT_CAPABILITIES: Final = 0xA80425FB
-"""What containerd gives a container that asks for nothing (CAP_CHOWN to CAP_SETFCAP, fourteen in all)."""
+"""Capabilities that containerd gives a container by default (CAP_CHOWN to CAP_SETFCAP, fourteen in all)."""
 _CAP_IPC_LOCK: Final = 1 << 14
 _ALL_CAPABILITIES: Final = 0x1FFFFFFFFFF
 _COUNTERS: Final = (
@@ -79,7 +79,7 @@ def sys_files(hardware: Hardware, modules: Collection[str]) -> dict[str, str]:
 def pod_interfaces(infiniband: Mapping[str, bool]) -> dict[str, str]:
     """The files below /sys that show a pod's own network interfaces.
 
-    infiniband: its IPoIB interfaces beside eth0, and whether the link below each is up.
+    infiniband: its IPoIB interfaces in addition to eth0, each with True if the link below it is up.
     """
     files = interface_files("eth0", kind=_ETHERNET_TYPE, up=True)
     for name, up in infiniband.items():
@@ -150,7 +150,9 @@ def dev_files(
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
-    """Write files below a folder, each with the newline that the kernel ends it with. It follows no link there."""
+    """Write files below a folder, each with the newline that the kernel ends it with. The writer follows no
+    link there.
+    """
     beneath.write_files(folder, {path: f"{text}\n" for path, text in files.items()})
 
 

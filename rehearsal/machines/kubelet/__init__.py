@@ -1,4 +1,4 @@
-"""What a kubelet does: admits pods, gives them devices and volumes, runs their containers and serves their logs.
+"""The work of a kubelet: it admits pods, gives them devices and volumes, runs their containers and serves their logs.
 
-What a node shows of its machine is not here (`nodes`).
+A node's view of its machine is not here (`nodes`).
 """

@@ -38,7 +38,7 @@ _MISSING = {
 
 @dataclass(kw_only=True)
 class Stage:
-    """What all pods of the table share."""
+    """The shared parts of all pods of the table."""
 
     effects: Effects
     sandboxes: Sandboxes

@@ -22,7 +22,9 @@ log = logging.getLogger(__name__)
 
 Document = Mapping[str, Any]
 _COMPLAINT_SECONDS: Final = 2.0
-"""Real seconds until a pod is told why its claim is not prepared. A kubelet says so after the driver's limit, 45 s."""
+"""Real seconds until a pod gets the event that its claim is not prepared. A kubelet says so after the driver's limit,
+45 s.
+"""
 
 
 def domains_of(claims: Mapping[str, Document]) -> dict[str, str]:

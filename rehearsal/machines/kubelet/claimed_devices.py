@@ -18,7 +18,7 @@ Document = Mapping[str, Any]
 
 @dataclass(kw_only=True)
 class ClaimedDevices:
-    """What drivers have prepared of one pod's claims on its machine."""
+    """The devices that drivers have prepared of one pod's claims on its machine."""
 
     pod: RunningPod
     machine: Machine
@@ -26,7 +26,7 @@ class ClaimedDevices:
     """UIDs of ComputeDomains. A driver keeps them, because a claim is deallocated when its pod has ended."""
 
     async def prepare(self, held: Mapping[str, HeldDevices], machines: Machines) -> dict[str, HeldDevices]:
-        """What containers hold, by name, with the devices of their claims.
+        """The devices that containers hold, by name, with those of their claims.
 
         A kubelet starts no container before the driver on its node has prepared the pod's claims, so it waits for both.
         """

@@ -1,4 +1,4 @@
-"""Says how a container is started: its program, its environment, and where each of its paths is on this computer."""
+"""The start of a container: its program, its environment, and the place of each of its paths on this computer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ from rehearsal.run.images import gpu_libraries_of
 
 _DEFAULT_MESSAGE_PATH: Final = "/dev/termination-log"
 _TOOLKIT: Final = Path(__file__).parents[1] / "toolkit"
-"""What the container toolkit puts into containers with GPUs."""
+"""The files that the container toolkit puts into containers with GPUs."""
 _LIBRARIES: Final = Path(__file__).parents[1] / "lib"
 """Python packages that stand in for what an image for GPUs brings along."""
 
@@ -44,19 +44,19 @@ class MachineView:
     memlock: int | None
     """RLIMIT_MEMLOCK in bytes; None: no limit."""
     networks: tuple[Attachment, ...] = ()
-    """Of the container's pod, over IPoIB."""
+    """Networks of the container's pod, over IPoIB."""
     toolkit: Toolkit | None = None
-    """NVIDIA's container toolkit, where the machine has one."""
+    """NVIDIA's container toolkit, if the machine has one."""
     host_engines: tuple[str, ...] = ()
     """Addresses at which a host engine of DCGM listens."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Given:
-    """What a kubelet gives a container that starts now.
+    """A kubelet's gifts to a container that starts now.
 
-    folder: the container's own, in which no program has run yet; volumes: where the pod's volumes are; variables: those
-    that every container here has.
+    folder: the container's own, in which no program has run yet; volumes: the folders of the pod's volumes; variables:
+    of every container here.
     """
 
     folder: Path
@@ -67,7 +67,7 @@ class Given:
     variables: Mapping[str, str]
     confinement: Confinement
     packages: bool
-    """Whether it reaches the packages of its image's distribution."""
+    """True if it reaches the packages of its image's distribution."""
 
 
 def container_start(container: Mapping[str, Any], references: References, given: Given) -> ContainerStart:
@@ -120,9 +120,9 @@ def _own_paths(folder: Path) -> dict[str, Path]:
 
 
 def _denied(container: Mapping[str, Any], pod: Mapping[str, Any], folder: Path) -> dict[str, Path]:
-    """What an unprivileged container sees in place of the machine's devices, which it may not open.
+    """An unprivileged container's view in place of the machine's devices, which it may not open.
 
-    The kernel shows such a mount and refuses to open what is in it; here, where anybody can open a file, it is empty.
+    The kernel shows such a mount and refuses to open its content; here, every user can open a file, so it is empty.
     """
     if _is_privileged(container):
         return {}
@@ -139,7 +139,9 @@ def _is_privileged(container: Mapping[str, Any]) -> bool:
 
 
 def _by_cdi(given: Given) -> dict[str, str]:
-    """What CDI's edits do to the variable of a container that was given GPUs (nvidia-container-toolkit, pkg/nvcdi)."""
+    """The effect of CDI's edits on the variable of a container that was given GPUs (nvidia-container-toolkit,
+    pkg/nvcdi).
+    """
     cdi = given.devices.gpus and given.view.machine.hardware.gpu_vendor == "nvidia"
     return {VARIABLE: "void"} if cdi else {}
 
@@ -174,11 +176,11 @@ def _write_own_files(container: Mapping[str, Any], given: Given, references: Ref
 
 
 def link_sys(folder: Path, machine: Path, own_interfaces: Mapping[str, str] | None) -> None:
-    """The container's /sys: the machine's, but for what belongs to a network namespace.
+    """The container's /sys: the machine's, except for the parts of a network namespace.
 
-    That is interfaces, which are the pod's own, and the counters of RDMA devices: the kernel shows them in the
-    machine's namespace alone (drivers/infiniband/core/sysfs.c; hw_counters, too, as seen on Linux 6.1).
-    machine: its file system. own_interfaces: files of those; None where the pod has the machine's network.
+    Such parts are interfaces, which are the pod's own, and the counters of RDMA devices: the kernel shows them in the
+    machine's namespace alone (drivers/infiniband/core/sysfs.c; hw_counters, too, as seen on Linux 6.1). machine: its
+    file system. own_interfaces: files of those; None if the pod has the machine's network.
     """
     (folder / "class").mkdir(parents=True)
     _link_but(folder, machine, "sys", "class")
@@ -194,7 +196,7 @@ def link_sys(folder: Path, machine: Path, own_interfaces: Mapping[str, str] | No
 
 
 def _link_but(folder: Path, machine: Path, within: str, *others: str) -> None:
-    """Links to what is in a folder of the machine, but for some."""
+    """Links to the entries of a folder of the machine, except for some."""
     for name in beneath.names(machine, within):
         if name not in others:
             (folder / name).symlink_to(machine / within / name)

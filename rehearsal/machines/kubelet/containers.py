@@ -1,4 +1,4 @@
-"""Runs one container as a local process, and knows its paths, where its output goes and how it ended."""
+"""Runs one container as a local process, and knows its paths, its output and its end."""
 
 import asyncio
 import contextlib
@@ -18,7 +18,7 @@ _OF_THIS_COMPUTER: Final = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/nix/store"),
     *(f"/proc/{name}" for name in ("cpuinfo", "filesystems", "loadavg", "meminfo", "self", "stat", "sys", "uptime")),
 )
-"""What a program needs of the operating system. No person's files are among it, and no other process."""
+"""The parts of the operating system that a program needs. No person's files are among it, and no other process."""
 _DEVICES: Final = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom"))
 # The end of a termination message (kubernetes, pkg/util/tail), and what a kubelet falls back to of the log:
 _MESSAGE_BYTES: Final = 4096
@@ -27,13 +27,13 @@ _LOG_LINES: Final = 80
 _NOT_FOUND: Final = 127
 """Exit code of a shell that was to run a program which is not there (POSIX, "Exit Status for Commands")."""
 _SHELL_LACKS: Final = re.compile(rb"^(?:/\S*/)?(?:ba)?sh: (?:.*: )?([^\s:]+): (?:command )?not found$", re.MULTILINE)
-"""What dash 0.5.12 and bash 5.2 say of such a program; a script may go on after it."""
+"""The words of dash 0.5.12 and bash 5.2 on such a program; a script may continue after it."""
 
 
 def rewritten(text: str, paths: Mapping[str, Path]) -> str:
-    """Replace each path of the container that begins a word of a text by where it really is.
+    """Replace each path of the container that begins a word of a text by its real path.
 
-    A path counts where it is not the continuation of another one (/data/dev is not /dev), and ends at a separator.
+    A path counts if it is not the continuation of another one (/data/dev is not /dev), and ends at a separator.
     """
     longest_first = sorted(paths, key=len, reverse=True)
     pattern = "|".join(re.escape(path) for path in longest_first)
@@ -44,7 +44,7 @@ def rewritten(text: str, paths: Mapping[str, Path]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Confinement:
-    """What a container may reach of this computer, where the kernel has Landlock.
+    """The parts of this computer that a container may reach, if the kernel has Landlock.
 
     reads: what it may read of the run folder; writes: what it may write; each with all below. port: the API server's.
     """
@@ -54,7 +54,7 @@ class Confinement:
     port: int
 
     def limits(self, *writes: Path) -> str:
-        """As the shim takes it. writes: what the container may write beside."""
+        """As the shim takes it. writes: further files that the container may write."""
         return json.dumps(
             {
                 "reads": [*_OF_THIS_COMPUTER, sys.base_prefix, str(_OURS), *map(str, self.reads)],
@@ -68,10 +68,10 @@ class Confinement:
 
 @dataclass(frozen=True, kw_only=True)
 class ContainerStart:
-    """How a container is started."""
+    """The start of a container."""
 
     command: list[str] | None
-    """None: the machine has no such program."""
+    """None: the machine lacks the program."""
     environment: dict[str, str]
     folder: Path
     message_file: Path
@@ -79,7 +79,7 @@ class ContainerStart:
     """RLIMIT_MEMLOCK in bytes; None: no limit."""
     confinement: Confinement
     lacking: bool = False
-    """Whether it may call programs that its image has, and that are not here."""
+    """True if it may call programs that its image has, and that are not here."""
 
 
 @dataclass(kw_only=True)
@@ -127,12 +127,12 @@ class ContainerProcess:
         )
 
     async def exit_code(self) -> int:
-        """Wait for the end; returns 128 + N where signal N ended it, as container runtimes report it."""
+        """Wait for the end; returns 128 + N if signal N ended it, as container runtimes report it."""
         code = await self.process.wait()
         return code if code >= 0 else 128 - code
 
     async def stop(self, grace_seconds: float) -> None:
-        """Ask the program to end, and kill it and all it started when it does not within its grace period."""
+        """Signal the program to end, and kill it and all it started when it does not within its grace period."""
         self._signal(signal.SIGTERM if grace_seconds > 0 else signal.SIGUSR1)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.process.wait(), grace_seconds or None)
@@ -154,7 +154,7 @@ class ContainerProcess:
         return text.decode(errors="replace")
 
     def lacked(self, exit_code: int) -> str | None:
-        """Name the program that a shell was to run and did not find; None where it did not fail for that."""
+        """Name the program that a shell was to run and did not find; None if it did not fail for that."""
         if exit_code == 0:
             return None
         with self.log.open("rb") as output:
@@ -170,7 +170,7 @@ class ContainerProcess:
 
 
 def _end(file: BinaryIO, most: int, *, since: int = 0) -> bytes:
-    """The last bytes of a file, however long it is. since: where it begins."""
+    """The last bytes of a file, however long it is. since: its beginning."""
     file.seek(max(since, file.seek(0, os.SEEK_END) - most))
     return file.read(most)
 

@@ -32,7 +32,7 @@ class DeviceManager:
     def allocate(
         self, pod: Document, container: Document, hardware: Hardware, offers: Iterable[OfferedResource]
     ) -> HeldDevices:
-        """Give a container the devices that it asks for; its pod has been admitted, so they are there."""
+        """Give a container the devices that it requests; its pod has been admitted, so they are there."""
         rdma_devices: dict[str, RdmaDevice] = {}
         gpus: dict[int, Gpu] = {}
         asked = extended_resources([container])
@@ -72,7 +72,7 @@ class DeviceManager:
 
 
 def extended_resources(containers: Iterable[Document]) -> dict[str, int]:
-    """How many of each extended resource containers ask for together."""
+    """The amount of each extended resource that containers request together."""
     total: dict[str, int] = {}
     for container in containers:
         for name, quantity in ((container.get("resources") or {}).get("limits") or {}).items():
@@ -82,7 +82,8 @@ def extended_resources(containers: Iterable[Document]) -> dict[str, int]:
 
 
 def asked_by_pod(pod: Document) -> dict[str, int]:
-    """How many of each extended resource a pod takes: its containers together, or an init container that asks for more.
+    """The amount of each extended resource that a pod takes: its containers together, or an init container that
+    requests more.
 
     Sidecars count among the containers (Kubernetes, "Init containers", resource sharing).
     """

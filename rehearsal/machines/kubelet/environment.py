@@ -21,7 +21,7 @@ class InvalidReferenceError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class References:
-    """What a pod's spec may refer to."""
+    """The objects to which a pod's spec may refer."""
 
     config_map: Callable[[str], Mapping[str, str] | None]
     """Data of a ConfigMap of the pod's namespace, or None."""
@@ -84,7 +84,7 @@ def field_value(path: str, references: References) -> str:
         "status.podIPs": references.pod_ip,
     }
     if path not in values:
-        raise InvalidReferenceError(f"there is no field {path}; {', '.join(sorted(values))} are known")
+        raise InvalidReferenceError(f"the field {path} does not exist; {', '.join(sorted(values))} are known")
     return str(values[path])
 
 

@@ -54,7 +54,7 @@ class Execution:
 
     @property
     def folder(self) -> Path:
-        """Where the pod's files are."""
+        """The folder of the pod's files."""
         return self.kubelet.run_folder.machines / "pods" / self.pod.uid
 
     async def live(self) -> None:
@@ -101,7 +101,9 @@ class Execution:
             process.kill()
 
     async def _while_lost(self) -> None:
-        """Where the machine is to be lost now: wait until it answers again. It stays lost when the pod is deleted."""
+        """If the machine is to be lost now: wait until it answers again. The machine stays lost when the pod is
+        deleted.
+        """
         await asyncio.shield(self._lose())
 
     async def _lose(self) -> None:
@@ -141,7 +143,7 @@ class Execution:
         self._devices = await self.claimed.prepare(held, machines)
 
     async def _until_done(self, container: Mapping[str, Any], view: ContainerView, policy: str) -> int:
-        """Run a container, again where the restart policy says so; returns its last exit code."""
+        """Run a container, again if the restart policy says so; returns its last exit code."""
         while True:
             code = await self._once(container, view)
             if self._stopping or policy == "Never" or (policy == "OnFailure" and code == 0):
@@ -204,7 +206,7 @@ class Execution:
         while True:
             try:
                 references = await self.kubelet.references(self.pod)
-                # A new one at each start: nothing is written where a program that ran before left something.
+                # A new one at each start: nothing is written into a folder in which an earlier program left something.
                 folder = fresh_folder(self.folder / "containers" / f"{container['name']}.{self._starts[view.name]}")
                 given = Given(
                     folder=folder,

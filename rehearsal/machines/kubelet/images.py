@@ -1,4 +1,4 @@
-"""What every machine has in its image store, and the pulls that fill it."""
+"""The content of every machine's image store, and the pulls that fill it."""
 
 import asyncio
 from collections import defaultdict

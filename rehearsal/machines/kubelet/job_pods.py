@@ -58,7 +58,9 @@ async def _execute(pod: RunningPod, execution: Execution) -> None:
 
 
 async def _refusal(pod: RunningPod) -> str | None:
-    """Say why the pod is not admitted. It asks twice: the scheduler may have seen a change that we have yet to see."""
+    """Say why the pod is not admitted. The check runs twice: the scheduler may have seen a change that we have yet to
+    see.
+    """
     for attempt in range(2):
         if attempt:
             await asyncio.sleep(_RECHECK_SECONDS)

@@ -1,4 +1,6 @@
-"""What a kubelet knows and asks the API server for: its machines' files, and what pods may refer to."""
+"""A kubelet's knowledge and its requests to the API server: its machines' files, and the objects to which pods may
+refer.
+"""
 
 import base64
 import contextlib
@@ -38,7 +40,7 @@ _TOKEN_SECONDS = 3607  # what the API server puts into a pod's volume when nothi
 
 @dataclass(kw_only=True)
 class Kubelet:
-    """What all executed pods share."""
+    """The shared parts of all executed pods."""
 
     cluster: Cluster
     machines: Machines
@@ -90,14 +92,14 @@ class Kubelet:
         )
 
     def _addresses(self, uids: Collection[str]) -> tuple[str, ...]:
-        """Of pods."""
+        """Addresses of pods."""
         pods = self.cluster.of("Pod").values() if uids else ()
         return tuple(pod["status"]["podIP"] for pod in pods if pod["metadata"]["uid"] in uids)
 
     def confinement(self, machine: Machine, *, reads: Path, writes: Iterable[Path]) -> Confinement:
-        """What a container on a machine may reach. reads, writes: what of its pod."""
+        """The parts that a container on a machine may reach. reads, writes: those of its pod."""
         ours = self.run_folder.machines
-        shared = [ours / name for name in ("wire", "faults")]  # where simulated tools meet each other, and count faults
+        shared = [ours / name for name in ("wire", "faults")]  # for simulated tools that meet, and count faults
         for folder in (*shared, self.run_folder.faults):
             folder.mkdir(exist_ok=True)
         port = int(self.server()["KUBERNETES_SERVICE_PORT"])
@@ -110,7 +112,7 @@ class Kubelet:
         return {ENVIRONMENT_VARIABLE: str(folder.root), "REHEARSAL_NAMES": str(folder.machines / "names")}
 
     def server(self) -> dict[str, str]:
-        """Where pods find the API server, as variables."""
+        """The address of the API server for pods, as variables."""
         address = urlsplit(self.cluster.client.config.cluster.server or "")
         return {
             "KUBERNETES_SERVICE_HOST": address.hostname or "",
@@ -119,7 +121,7 @@ class Kubelet:
         }
 
     async def references(self, pod: RunningPod) -> References:
-        """What the pod's spec may refer to, as it is now."""
+        """The objects to which the pod's spec may refer, in their current state."""
         secrets = {name: await self._secret(pod.namespace, name) for name in _secret_names(pod.spec)}
         status: Mapping[str, Any] = (pod.node or {}).get("status") or {}
         return References(

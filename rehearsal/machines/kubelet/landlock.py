@@ -1,6 +1,6 @@
 """Confines a process by Landlock, the kernel's sandbox for ordinary persons (Linux, Documentation/userspace-api).
 
-The process, and everything that it starts, then reads and writes only where it may, connects only to the ports that
+The process, and everything that it starts, then reads and writes only permitted paths, connects only to the ports that
 it may, signals nothing outside, makes no device, and has of root's capabilities only those that concern its own files
 and processes. Nothing takes that back. An older kernel leaves open what it does not know yet: `version` says what it
 knows. The one library on PyPI, landlock, is a draft of 2023 (1.0.0.dev5) that knows files only. The shim of every
@@ -58,19 +58,19 @@ class _PortRule(ctypes.Structure):
 
 
 def version() -> int:
-    """Which Landlock this kernel has; 0: none, or it is switched off."""
+    """The Landlock version of this kernel; 0: none, or it is switched off."""
     return max(0, int(_LIBC.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION))))
 
 
 def warning() -> "str | None":
-    """What to tell a person whose kernel cannot confine; None where it can."""
+    """The warning for a person whose kernel cannot confine; None if it can."""
     if version():
         return None
-    return "this kernel has no Landlock: commands of Jobs run as you and are not confined to the run folder"
+    return "this kernel lacks Landlock: commands of Jobs run as you and are not confined to the run folder"
 
 
 def confine(*, reads: "Iterable[str]", lists: "Iterable[str]", writes: "Iterable[str]", ports: "Iterable[int]") -> None:
-    """Confine this process, where the kernel can. Raises OSError where it can and does not.
+    """Confine this process, if the kernel can. Raises OSError if it can and does not.
 
     reads, writes: files and folders, each with all below it; what is not there is passed over. lists: folders whose
     names alone may be seen, with those below. ports: of TCP.

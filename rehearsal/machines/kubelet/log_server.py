@@ -23,19 +23,19 @@ _LOOPBACK: Final = "127.0.0.1"
 _FOLLOW_SECONDS: Final = 0.2
 _PIECE: Final = 1 << 16
 _NOT_RUN: Final = (
-    "A rehearsal runs the pods of Jobs, where machines have their program. This container is none of them, or has not "
-    "started: what its pod does to the machine is simulated, and it has no log.\n"
+    "A rehearsal runs the pods of Jobs, if machines have their program. This container is none of them, or has not "
+    "started: what its pod does to the machine is simulated, and it does not have a log.\n"
 )
 
 
 def log_file(run: RunFolder, namespace: str, pod: str, container: str) -> Path:
-    """Where the output of an executed container goes."""
+    """The file for the output of an executed container."""
     return run.logs / "pods" / f"{namespace}_{pod}_{container}.log"
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogServer:
-    """The endpoint, serving in threads of its own until it is closed."""
+    """The endpoint, serving in separate threads until it is closed."""
 
     port: int
     _server: http.server.ThreadingHTTPServer
@@ -44,7 +44,7 @@ class LogServer:
     def start(cls, run: RunFolder, *, is_running: Callable[[str, str], bool]) -> "LogServer":
         """Serve the logs of a run on a free port.
 
-        is_running: whether a pod, by namespace and name, may still write; following its log goes on for so long.
+        is_running: True if a pod, by namespace and name, may still write; following its log continues for so long.
         """
 
         class Handler(_Handler):
@@ -97,7 +97,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def _follow(self, output: BinaryIO, namespace: str, pod: str) -> None:
         while True:
-            ends = not self.still_written(namespace, pod)  # asked first: what it wrote last is still read
+            ends = not self.still_written(namespace, pod)  # checked first: its last output is still read
             shutil.copyfileobj(output, self.wfile, _PIECE)
             self.wfile.flush()
             if ends:
@@ -106,7 +106,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 
 def selected(output: BinaryIO, query: Mapping[str, str]) -> Iterator[bytes]:
-    """The part of a log that a request asks for: its last lines (tailLines), limited in bytes (limitBytes).
+    """The requested part of a log: its last lines (tailLines), limited in bytes (limitBytes).
 
     Read in pieces: a program may have written more than this computer has memory.
     """
@@ -121,7 +121,7 @@ def selected(output: BinaryIO, query: Mapping[str, str]) -> Iterator[bytes]:
 
 
 def _start_of_last(output: BinaryIO, end: int, count: int) -> int:
-    """Where the last lines begin. end: where the log ends."""
+    """The beginning of the last lines. end: the end of the log."""
     if count <= 0:
         return end
     here, missing = end, count + 1

@@ -1,4 +1,4 @@
-"""What a pod asks for and a rehearsal does not do: said in an event of the pod, because the pod runs all the same."""
+"""A pod's requests that a rehearsal does not fulfil: said in an event of the pod, because the pod runs all the same."""
 
 import os
 import resource
@@ -23,28 +23,30 @@ async def tell(pod: RunningPod, container: Mapping[str, Any], memlock: int | Non
 
 
 def program(container: Mapping[str, Any]) -> str:
-    """What a container runs."""
+    """The program of a container."""
     return str((container.get("command") or ["(the image's entry point)"])[0])
 
 
 async def tell_assumed(pod: RunningPod, container: str, program: str) -> None:
     """Say that a container's program is not run."""
-    told = f"Container {container} is not run: simulated machines have no {program}. It is taken to succeed"
+    told = f"Container {container} is not run: simulated machines lack {program}. The run continues"
     await pod.tell("NotRehearsed", told, warning=True)
 
 
 def differing_users(container: Mapping[str, Any], spec: Mapping[str, Any], ours: Mapping[str, int]) -> Iterator[str]:
-    """What a securityContext asks of users and groups, where this computer's are others."""
+    """The users and groups in a securityContext, if this computer's are others."""
     asked = {**(spec.get("securityContext") or {}), **(container.get("securityContext") or {})}
     for key in _IDENTITIES:
         if asked.get(key, ours[key]) != ours[key]:
-            yield f"{key} {asked[key]} has no effect, a rehearsal runs every program as {ours[key]}, which started it"
+            yield f"{key} {asked[key]} does nothing, a rehearsal runs every program as {ours[key]}, which started it"
     if asked.get("fsGroup") is not None:
         yield "fsGroup has no effect"
 
 
 def differing_limit(memlock: int | None, here: int | None) -> Iterator[str]:
-    """Where this computer lets a program lock less memory than the machine would. In bytes; None: no limit."""
+    """The difference, if this computer lets a program lock less memory than the machine would. In bytes; None: no
+    limit.
+    """
     if here is not None and (memlock is None or memlock > here):
         machines = "any amount of memory" if memlock is None else f"{memlock >> 10} KiB"
         yield f"ulimit -l shows {here >> 10} KiB, which is this computer's limit; the machine lets it lock {machines}"

@@ -14,8 +14,9 @@ from rehearsal.run.images import packages, programs_of, programs_of_scripts
 _MACHINES: Final = Path(__file__).parents[1]
 _PROGRAMS: Final = _MACHINES / "bin"
 _DISTRIBUTION: Final = _MACHINES / "distribution"
-"""What stands in for programs that only some images have: apt-get, which would change this computer, dcgmi, nslookup
-and sleep."""
+"""Stand-ins for programs that only some images have: apt-get, which would change this computer, dcgmi, nslookup and
+sleep.
+"""
 _PYTHON: Final = Path(sys.base_prefix) / f"bin/python{sys.version_info.major}.{sys.version_info.minor}"
 _SHELLS: Final = ("sh", "bash")
 # PATH of an ordinary image, so that what the machine's programs start in turn is found.
@@ -28,11 +29,11 @@ class Programs:
 
     folders: tuple[Path, ...]
     image_path: str = _IMAGE_PATH
-    """Where else the container looks: on this computer."""
+    """The container's further folders: on this computer."""
     shell: Path | None = None
     """The programs of a script, in an image of which nothing is known: it finds no others."""
     lacking: bool = False
-    """Whether the image has programs that are not here."""
+    """True if the image has programs that are not here."""
 
     @classmethod
     def prepared(cls, folder: Path) -> "Programs":
@@ -49,7 +50,7 @@ class Programs:
         return cls(folders=(_PROGRAMS, folder), shell=shell)
 
     def of(self, image: str, container: Path, *, reachable: bool) -> "Programs":
-        """Those of an image, and in the container's folder what its apt-get installs.
+        """The programs of an image, and in the container's folder those that its apt-get installs.
 
         reachable: whether the container reaches the distribution's packages.
         """
@@ -68,13 +69,13 @@ class Programs:
         return Programs(folders=(folder,), image_path="")
 
     def running(self, command: str) -> "Programs":
-        """Those that a container with this command finds: where it is a script of an unknown image, a script's."""
+        """The programs that a container with this command finds: if it is a script of an unknown image, a script's."""
         if self.shell is None or self.resolve(command) or Path(command).name not in _SHELLS:
             return self
         return Programs(folders=(_PROGRAMS, self.shell), image_path="", lacking=True)
 
     def resolve(self, command: str) -> Path | None:
-        """The program that a container's command means, or None when a simulated machine has no such program."""
+        """The program that a container's command means, or None if a simulated machine does not have it."""
         name = Path(command).name
         found = (folder / name for folder in self.folders if (folder / name).is_file())
         return next((path for path in found if os.access(path, os.X_OK)), None)

@@ -1,4 +1,4 @@
-"""Machines that start anew: as AKS's auto-repair has them, after a fault of the run, or as somebody asks Azure for.
+"""Machines that start again: by AKS's auto-repair, after a fault of the run, or by a user's request to Azure.
 
 Source: MicrosoftDocs/azure-aks-docs fb060ab, node-auto-repair.md (2026-07-01). The Node object outlives a reimage, with
 every label that it had, and gets another bootID: assumed, as the machine keeps its name and its place in the scale set.
@@ -33,7 +33,7 @@ _FAULTS: Final = ("node-not-ready", "node-rebooted", "node-reimaged")
 _LOOK_SECONDS: Final = 0.5
 _SOURCE: Final = "aks-auto-repair"
 _ASKED: Final = "rehearsal.aks-infiniband/boot"
-"""Annotation with which the simulated Azure asks for a boot, and that of the last one that was carried out."""
+"""Annotation with which the simulated Azure requests a boot, and that of the last one that was carried out."""
 _DONE: Final = "rehearsal.aks-infiniband/booted"
 _LATENCIES: Final = {"restart": "nodeReboot", "redeploy": "nodeRedeploy"}
 
@@ -51,10 +51,10 @@ class Repairs:
     _met: set[tuple[str, str]] = field(default_factory=set)
     """Fault and node, while the file has the fault."""
     _booting: dict[str, str] = field(default_factory=dict)
-    """By node, the last boot that Azure has asked for and that has begun."""
+    """By node, the last boot that Azure has requested and that has begun."""
 
     async def keep(self) -> None:
-        """Carry out what the file of faults asks for, until cancelled."""
+        """Carry out the repairs in the file of faults, until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             while True:
                 wanted = set(self._wanted())
@@ -100,7 +100,7 @@ class Repairs:
             self.switch(node, True)
 
     def _asked(self) -> Iterator[tuple[str, str]]:
-        """The nodes that Azure starts anew, and how."""
+        """The nodes that Azure starts again, and the action."""
         for (_, node), document in list(self.cluster.of("Node").items()):
             annotations = document["metadata"].get("annotations") or {}
             asked = annotations.get(_ASKED)
@@ -108,7 +108,7 @@ class Repairs:
                 yield node, asked
 
     async def _start_anew(self, node: str, asked: str) -> None:
-        """What somebody asks Azure for."""
+        """Carry out a user's request to Azure."""
         boot, noted = json.loads(asked), {"metadata": {"annotations": {_DONE: asked}}}
         await self.start_anew(node, boot["action"], new_disk=boot["disk"] == "new", noted=noted)
 
@@ -151,7 +151,7 @@ class Repairs:
         await self._tell(node, f"Node{step}End", f"{step} action from node auto-repair is completed.")
 
     async def _boot(self, node: str, noted: dict[str, Any] | None = None) -> None:
-        """Have another boot ID. noted: what is changed of the Node object beside its status."""
+        """Have another boot ID. noted: the changes of the Node object outside its status."""
         if noted is not None:
             await insist(
                 lambda: self.cluster.client.patch(Node, node, noted, patch_type=PatchType.MERGE),

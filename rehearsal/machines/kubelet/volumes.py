@@ -15,15 +15,15 @@ from rehearsal.machines.kubelet.environment import (
 
 Document = Mapping[str, Any]
 TokenSource = Callable[[Document], Awaitable[str]]
-"""Asks for a service account token, from a serviceAccountToken source."""
+"""Requests a service account token, from a serviceAccountToken source."""
 
 
 async def write_volume(volume: Document, folder: Path, host: Path, references: References, token: TokenSource) -> Path:
     """Make a volume's contents; returns the folder or file to be mounted.
 
-    folder: where the pod's volumes are. host: the machine's own file system, for hostPath.
-    Raises MissingReferenceError while something it refers to is not there, InvalidReferenceError for a kind of volume
-    that a simulated machine does not have.
+    folder: of the pod's volumes. host: the machine's own file system, for hostPath. Raises MissingReferenceError while
+    something it refers to is not there, InvalidReferenceError for a kind of volume that a simulated machine does not
+    have.
     """
     target = folder / str(volume["name"])
     if (source := volume.get("hostPath")) is not None:
@@ -33,7 +33,7 @@ async def write_volume(volume: Document, folder: Path, host: Path, references: R
 
 
 def scratch(pod: Document, volumes: Mapping[str, Path]) -> list[Path]:
-    """Those of a pod's volumes that its containers may write; what is the machine's is in the machine's folder."""
+    """The volumes of a pod that its containers may write; those of the machine are in the machine's folder."""
     return [volumes[volume["name"]] for volume in pod["spec"].get("volumes") or [] if "emptyDir" in volume]
 
 
@@ -51,7 +51,7 @@ async def _files(volume: Document, references: References, token: TokenSource) -
             return await _projected({kind: source}, references, token)
     kinds = sorted(set(volume) - {"name"})
     raise InvalidReferenceError(
-        f"volume {volume['name']}: a simulated machine has no volumes of kind {', '.join(kinds)}"
+        f"volume {volume['name']}: a simulated machine does not have volumes of kind {', '.join(kinds)}"
     )
 
 
@@ -91,7 +91,7 @@ def _downward(item: Document, references: References) -> str:
 
 
 def _host_path(source: Document, host: Path) -> Path:
-    """A file or folder of the machine, made where it is not there. Another pod may have put a link in its place."""
+    """A file or folder of the machine, made if it is not there. Another pod may have put a link in its place."""
     path = str(source["path"]).strip("/")
     try:
         if source.get("type") in {"File", "FileOrCreate"}:

@@ -1,8 +1,9 @@
-"""On a simulated machine ctypes opens simulated GPU libraries: there is no driver that real ones could speak to. A
-program may use all CPUs of the machine: it binds itself, or what it starts, to those by a variable. And a connection to
-a pod goes where simulated programs listen (rdma_tools/wire.py), since no packet leaves this computer.
+"""On a simulated machine ctypes opens simulated GPU libraries: real ones would lack a driver. A program may use all
+CPUs of the machine: it binds itself, or what it starts, to those by a variable. And a connection to a pod goes to the
+sockets of simulated programs (rdma_tools/wire.py), since no packet leaves this computer.
 
-Python imports this module when it starts. It waits for ctypes to be imported, which few programs do, and for socket.
+Python imports this module when it starts. The module waits for an import of ctypes, which is rare in programs, and of
+socket.
 """
 
 import os
@@ -27,15 +28,15 @@ _LIBRARIES = {
     },
     "rocm": {"/opt/rocm/lib/libamdhip64.so.7": "hip", "/opt/rocm/lib/librccl.so.1": "nccl"},
 }[os.environ.get("REHEARSAL_GPU_LIBRARIES", "cuda")]
-"""Those of the container's image."""
+"""The libraries of the container's image."""
 
 
 class _Wait:
-    """A finder that is asked for every module and has something to add to two."""
+    """A finder that is called for every module and has something to add to two."""
 
     @staticmethod
     def find_spec(name: str, path: "Any" = None, target: "Any" = None) -> "ModuleSpec | None":
-        """Find such a module where it is, and change it once it is there."""
+        """Find such a module in its place, and change it once it is there."""
         if name not in _CHANGES:
             return None
         spec = PathFinder.find_spec(name)
@@ -81,7 +82,7 @@ def _connect_to_pods(module: "Any") -> None:
 
 
 def _reached(module: "Any", address: "tuple[str, int]") -> "Any":
-    """A connection that the other end has closed, where a real tool listened; None where none did."""
+    """A connection that the other end has closed, if a real tool listened; None if none did."""
     real, run = _ours("rehearsal.machines.rdma_tools.real"), os.environ["AKS_INFINIBAND_REHEARSAL"]
     own = os.environ["REHEARSAL_NODE"], os.environ["REHEARSAL_POD_IP"]
     return module.socketpair()[0] if real.are_there(run) and real.reach(run, *own, *address) else None
@@ -92,7 +93,7 @@ def _simulated(name: str) -> "Any":
 
 
 def _ours(module: str) -> "Any":
-    # A container's Python knows this folder alone; the machine's tools are beside it.
+    # A container's Python knows this folder alone; the machine's tools are next to it.
     root = os.path.realpath(__file__).rsplit("/", 4)[0]  # pathlib takes long to import
     if root not in sys.path:
         sys.path.append(root)

@@ -32,7 +32,7 @@ class AddressController:
             await self.cluster.changed_since(version)
 
     def _namespaces(self) -> set[str]:
-        """The namespaces in which a controller runs; it looks at the pools of its own namespace only."""
+        """The namespaces in which a controller runs; it looks only at the pools of the namespace that it runs in."""
         running = set(self.effects.pods_anywhere("addressController"))
         pods = self.cluster.of("Pod").values() if running else ()
         return {pod["metadata"]["namespace"] for pod in pods if pod["metadata"]["uid"] in running}

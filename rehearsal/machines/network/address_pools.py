@@ -12,7 +12,7 @@ Document = Mapping[str, Any]
 
 
 def allocations(pool: Document, nodes: Iterable[Document]) -> list[dict[str, str]]:
-    """What belongs into the pool's status.allocations, as many nodes as the subnet has blocks for.
+    """The content of the pool's status.allocations, as many nodes as the subnet has blocks for.
 
     Raises ValueError for a subnet that is none.
     """
@@ -45,7 +45,7 @@ def _kept(
 
 
 def free_address_of(pool: Document, node: str, taken: Collection[str]) -> str | None:
-    """The first free address of the node's block; None where the node has no block, or its block is full.
+    """The first free address of the node's block; None if the node lacks a block, or its block is full.
 
     taken: addresses of the pool that pods have. The pool's gateway and its exclusions are never given.
     """
@@ -75,7 +75,7 @@ def free_address_of(pool: Document, node: str, taken: Collection[str]) -> str | 
 
 
 def _selected(node: Document, selector: Document | None) -> bool:
-    """Whether any term of a node selector matches; none selects every node."""
+    """True if any term of a node selector matches; none selects every node."""
     terms = (selector or {}).get("nodeSelectorTerms")
     if terms is None:
         return True

@@ -1,8 +1,8 @@
 """The names of Services and of their pods, as a cluster's DNS has them: a file for each, which `nslookup` reads.
 
-They come of the EndpointSlices that Kubernetes itself makes: SERVICE and HOSTNAME.SERVICE of what is ready, in the
-Service's namespace (kubernetes/dns, "Kubernetes DNS-Based Service Discovery", 2.4). A Service with an address of
-its own is taken for a headless one: it has a name only while a pod is ready.
+The names come from the EndpointSlices that Kubernetes itself makes: SERVICE and HOSTNAME.SERVICE of ready pods, in the
+Service's namespace (kubernetes/dns, "Kubernetes DNS-Based Service Discovery", 2.4). A Service with an address is taken
+for a headless one: it has a name only while a pod is ready.
 """
 
 from collections import defaultdict

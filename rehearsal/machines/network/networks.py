@@ -1,4 +1,4 @@
-"""Second networks of a pod: what its annotation asks for, what that needs on the machine, and what Multus then writes.
+"""Second networks of a pod: the request in its annotation, its needs on the machine, and Multus' result.
 
 Annotation, status and the words of failures: Multus ("Network Attachment Definition" standard of the Network Plumbing
 Working Group), ipoib-cni and nv-ipam.
@@ -26,7 +26,7 @@ class AttachmentError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """One network that a pod asks for."""
+    """One network that a pod requests."""
 
     namespace: str
     name: str
@@ -47,7 +47,7 @@ class Attachment:
 
 
 def selections(pod: Document) -> list[Selection]:
-    """The networks that a pod's annotation asks for: `[namespace/]name[@interface]`, separated by commas, or JSON.
+    """The networks in a pod's annotation: `[namespace/]name[@interface]`, separated by commas, or JSON.
 
     Raises AttachmentError for an annotation that Multus cannot read.
     """
@@ -81,7 +81,7 @@ def _entry(text: str) -> dict[str, str]:
 
 
 def configuration(selection: Selection, definitions: Mapping[tuple[str, str], Document]) -> Document:
-    """CNI configuration of a network's attachment definition. Raises AttachmentError where there is none."""
+    """CNI configuration of a network's attachment definition. Raises AttachmentError if there is none."""
     definition = definitions.get((selection.namespace, selection.name))
     if definition is None:
         raise AttachmentError(
@@ -93,7 +93,7 @@ def configuration(selection: Selection, definitions: Mapping[tuple[str, str], Do
 
 
 def parent_device(config: Document, hardware: Hardware, modules: frozenset[str]) -> RdmaDevice:
-    """The device that an IPoIB network stands on. Raises AttachmentError where the machine has no such interface."""
+    """The device that an IPoIB network stands on. Raises AttachmentError if the machine lacks the interface."""
     master = config.get("master", "")
     for device in hardware.hcas:
         if master in (device.interface, device.alternative_interface) and IPOIB in modules:

@@ -49,14 +49,14 @@ class Sandboxes:
     """UID of a pod -> what its last event says."""
 
     async def attach(self, pod: RunningPod, machine: Machine) -> list[Attachment]:
-        """Attach a pod to the networks that it asks for; waits, and says why in events, while that cannot be.
+        """Attach a pod to its requested networks; waits, and says why in events, while that cannot be.
 
-        Without Multus on its machine the annotation has no effect: the pod starts with its ordinary network alone.
+        Without Multus on its machine the annotation does nothing: the pod starts with its ordinary network alone.
         """
         if NETWORKS_ANNOTATION not in (pod.document["metadata"].get("annotations") or {}):
             return []
         if not self.effects.holds(machine.name, "multus"):
-            log.warning("pod %s/%s: %s has no Multus; no second network", pod.namespace, pod.name, machine.name)
+            log.warning("pod %s/%s: %s lacks Multus; no second network", pod.namespace, pod.name, machine.name)
             return []
         while True:
             version = self.cluster.version
@@ -77,7 +77,7 @@ class Sandboxes:
         return self._attachments.get(uid, [])
 
     def release(self, uid: str) -> None:
-        """The pod has no address of ours any more."""
+        """The pod gives its addresses back."""
         for key in [key for key, holder in self._taken.items() if holder == uid]:
             del self._taken[key]
         self._attachments.pop(uid, None)
@@ -117,7 +117,7 @@ class Sandboxes:
 
     def _address(self, name: str, node: str) -> tuple[tuple[str, str], str]:
         agents = set(self.effects.pods(node, "addressAgent"))
-        # An agent knows the pools of its own namespace alone.
+        # An agent knows only the pools of the namespace that it runs in.
         keys = {key for key, pod in self.cluster.of("Pod").items() if pod["metadata"]["uid"] in agents}
         found = [(namespace, name) for namespace, _ in keys if (namespace, name) in self.cluster.of("IPPool")]
         if not found:

@@ -1,4 +1,4 @@
-"""What a node shows of its machine: labels of feature discovery, extended resources, conditions.
+"""A node's view of its machine: labels of feature discovery, extended resources, conditions.
 
 Nothing here starts or ends pods.
 """

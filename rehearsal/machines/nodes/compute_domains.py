@@ -1,7 +1,8 @@
-"""What NVIDIA's DRA driver shows of a machine: the slice of its channel and daemon, and its daemon's entry in a clique.
+"""The objects of NVIDIA's DRA driver for a machine: the slice of its channel and daemon, and its daemon's entry in a
+clique.
 
 As kubernetes-sigs/dra-driver-nvidia-gpu 9593204 (2026-08-07) does it: cmd/compute-domain-kubelet-plugin, which
-publishes no channel but 0, and cmd/compute-domain-daemon.
+publishes only channel 0, and cmd/compute-domain-daemon.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,7 +19,7 @@ from rehearsal.watch.requests import insist
 
 DRIVER: Final = "compute-domain.nvidia.com"
 LABEL: Final = "resource.nvidia.com/computeDomain"
-"""Of nodes and of daemon pods: the UID of a ComputeDomain."""
+"""Label of nodes and of daemon pods: the UID of a ComputeDomain."""
 _CLIQUE: Final = "ComputeDomainClique"
 
 
@@ -49,7 +50,7 @@ def slice_of(node: Mapping[str, Any], machine: Machine) -> Document:
 
 
 def entry_of(node: str, cliques: Iterable[Mapping[str, Any]], uid: str) -> Mapping[str, Any] | None:
-    """What a node's daemon has entered for a ComputeDomain."""
+    """The entry of a node's daemon for a ComputeDomain."""
     return next(
         (
             daemon

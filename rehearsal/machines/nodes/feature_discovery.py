@@ -1,4 +1,6 @@
-"""What feature discovery finds on a machine: NFD's features and built-in labels, and the GPU labels of NVIDIA's."""
+"""Feature discovery's findings on a machine: NFD's features and built-in labels, and the GPU labels of NVIDIA's
+discovery.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -123,7 +125,7 @@ def _os_release(os_image: str) -> dict[str, str]:
     match = re.search(r"(\d+)(?:\.(\d+))?", os_image)
     major, minor = match.groups() if match else ("", None)
     identity = next((name for image, name in _OS_IDS.items() if image in os_image), "")
-    # VERSION_ID of Ubuntu has no point release ("24.04"), though the image's name may carry one ("24.04.3 LTS").
+    # VERSION_ID of Ubuntu lacks the point release ("24.04"), though the image's name may carry one ("24.04.3 LTS").
     version = f"{major}.{minor}" if minor else major
     return {"ID": identity, "VERSION_ID": version, "VERSION_ID.major": major, "VERSION_ID.minor": minor or ""}
 

@@ -21,7 +21,7 @@ _NOT_REHEARSED = ("labelsTemplate", "varsTemplate", "extendedResources", "taints
 
 @dataclass(frozen=True, kw_only=True)
 class Features:
-    """What NFD's worker found, under NFD's own feature names."""
+    """The findings of NFD's worker, under NFD's own feature names."""
 
     flags: Mapping[str, frozenset[str]] = field(default_factory=dict)
     attributes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -29,7 +29,7 @@ class Features:
 
 
 class UnknownFeatureError(ValueError):
-    """A rule asks for a feature that no source of NFD gives."""
+    """A rule requires a feature that no source of NFD gives."""
 
 
 def labels_of_rules(rules: Iterable[Mapping[str, Any]], features: Features) -> dict[str, str]:
@@ -108,7 +108,7 @@ def _elements_match(
 
 
 def expression_matches(expression: Mapping[str, Any], value: str | None) -> bool:
-    """Whether one MatchExpression holds for a value; None stands for an element that is not there.
+    """True if one MatchExpression holds for a value; None stands for an element that is not there.
 
     Raises ValueError for an operator or operands that NFD refuses.
     """

@@ -17,7 +17,7 @@ def endpoint_patch(node: Mapping[str, Any], port: int) -> Document:
     """The strategic merge patch that leads the API server to the log server; empty when the node's status does."""
     status = node.get("status") or {}
     endpoint = (status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}
-    # An address of the one type that the API server is told to use, so that it never dials out of this computer.
+    # An address of the one type that the API server is set to use, so that it never dials out of this computer.
     address = {"type": "InternalDNS", "address": "localhost"}
     if endpoint.get("Port") == port and address in (status.get("addresses") or []):
         return {}
@@ -25,9 +25,9 @@ def endpoint_patch(node: Mapping[str, Any], port: int) -> Document:
 
 
 def broken_patch(node: Mapping[str, Any], why: str | None, moment: str) -> Document:
-    """The strategic merge patch that makes a broken node NotReady; empty where it is, or nothing is broken.
+    """The strategic merge patch that makes a broken node NotReady; empty if it is already, or if nothing is broken.
 
-    why: why its container runtime is down, or LOST; None where nothing is wrong. moment: the time, RFC 3339.
+    why: the reason why its container runtime is down, or LOST; None if nothing is wrong. moment: the time, RFC 3339.
     """
     status = node.get("status") or {}
     is_ready = any(

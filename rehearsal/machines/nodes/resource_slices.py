@@ -1,4 +1,4 @@
-"""What dranet publishes of a machine: a ResourceSlice with its HCAs, kept while the driver runs there.
+"""dranet's publication of a machine: a ResourceSlice with its HCAs, kept while the driver runs there.
 
 Attributes are those of kubernetes-sigs/dranet v1.4.0 with --move-ib-interfaces=false, as its slice of an MI300X machine
 on AKS shows them (examples/azure_aks_examples/mi300x/resourceslice-dranet.yaml, read 2026-11-24), with the PCI root
@@ -26,13 +26,13 @@ log = logging.getLogger(__name__)
 DRIVER: Final = "dra.net"
 _KIND: Final = "ResourceSlice"
 _VERBS: Final = "ib_uverbs"
-"""The module without which a device is no RDMA device."""
+"""The module without which a device is not an RDMA device."""
 _PCI_NAMES: Final = {
     "1018": "MT27800 Family [ConnectX-5 Virtual Function]",
     "101c": "MT28908 Family [ConnectX-6 Virtual Function]",
     "101e": "ConnectX Family mlx5Gen Virtual Function",
 }
-"""Of the HCAs' device IDs in the PCI ID Repository (2023-04-11)."""
+"""Names of the HCAs' device IDs in the PCI ID Repository (2023-04-11)."""
 
 
 def device_name(device: RdmaDevice) -> str:
@@ -41,7 +41,7 @@ def device_name(device: RdmaDevice) -> str:
 
 
 def attributes(device: RdmaDevice, size: str, modules: Collection[str]) -> dict[str, dict[str, Any]]:
-    """What is published of an HCA. size: of the machine. modules: the kernel modules that it has loaded."""
+    """The published attributes of an HCA. size: of the machine. modules: the kernel modules that it has loaded."""
     root = device.pci.address.rpartition(":")[0]
     found: dict[str, dict[str, Any]] = {
         "azure.dra.net/vmSize": {"string": size},
@@ -85,7 +85,7 @@ class ResourceSlices:
     cluster: Cluster
 
     async def keep(self, wanted: Document, *, published: bool) -> None:
-        """Publish a slice as it should be, or withdraw it where its driver does not run."""
+        """Publish a slice as it should be, or withdraw it if its driver does not run."""
         resource, name = RESOURCES[_KIND], wanted["metadata"]["name"]
         old = self.cluster.of(_KIND).get(("", name))
         if not published:

@@ -51,7 +51,7 @@ _SETTLE_SECONDS: Final = 0.05
 
 
 def mounted_file(pod: Mapping[str, Any], config_maps: Mapping[tuple[str, str], Document], path: str) -> str | None:
-    """Read a file that a ConfigMap volume of the pod holds under this path; None where there is none."""
+    """Read a file that a ConfigMap volume of the pod holds under this path; None if there is none."""
     for volume in pod["spec"].get("volumes") or []:
         source = volume.get("configMap")
         if source is None:
@@ -72,12 +72,12 @@ class Machines:
     effects: Effects
     inventory: Inventory
     log_port: int
-    """Where the API server reads container logs, on loopback."""
+    """The port from which the API server reads container logs, on loopback."""
     by_node: PodsByNode
     _complaints: set[str] = field(default_factory=set)
 
     def offered(self, machine: Machine) -> list[OfferedResource]:
-        """What the device plugins that run on a machine offer there."""
+        """The offers of the device plugins that run on a machine."""
         offers: list[OfferedResource] = []
         hardware, modules = machine.hardware, self.effects.modules(machine)
         for pod in self._pods(machine.name, "sharedRdmaDevices"):
@@ -99,13 +99,13 @@ class Machines:
                 if machine is not None and not node["metadata"].get("deletionTimestamp"):
                     try:
                         await self._keep_node(node, machine)
-                    except ApiError as error:  # a label that Kubernetes refuses, from somebody's rule
+                    except ApiError as error:  # a label that Kubernetes refuses, from another's rule
                         log.error("node %s is not kept in step: %s", node["metadata"]["name"], error)
             await self.cluster.changed_since(version)
             await asyncio.sleep(_SETTLE_SECONDS)  # changes that come together are answered once
 
     async def _keep_broken(self, node: Document) -> None:
-        """Tell of a node that does not answer, or whose container runtime is down: NotReady, that one for good."""
+        """Mark a node that does not answer, or whose container runtime is down: NotReady, that one for good."""
         name = node["metadata"]["name"]
         marked = (node["metadata"].get("annotations") or {}).get(BROKEN_ANNOTATION)
         if marked == LOST and name not in self.effects.broken:  # it answers again: the rest is kwok's

@@ -1,4 +1,4 @@
 """Pods in general: the cluster as the machines see it, a pod's status, and what a pod does to its machine.
 
-How containers are executed is not here (`kubelet`), nor what a node shows of its machine (`nodes`).
+The execution of containers is not here (`kubelet`), and neither is a node's view of its machine (`nodes`).
 """

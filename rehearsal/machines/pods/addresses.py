@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 _POD_NETWORK = "10.244.0.0/16"
-"""Pod addresses where a node has no pod CIDR: AKS's default for Azure CNI overlay and kubenet."""
+"""Pod addresses if a node lacks a pod CIDR: AKS's default for Azure CNI overlay and kubenet."""
 
 
 def free_address(

@@ -48,14 +48,16 @@ _MODEL: Final = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
 
 class InitContainerBehaviour(BaseModel):
-    """What one init container waits for, how long it takes from then on (a key of latency.yaml), and what it says."""
+    """The condition that one init container waits for, its duration from then on (a key of latency.yaml), and its
+    words.
+    """
 
     model_config = _MODEL
 
     waits_for: Condition | None = Field(default=None, alias="waitsFor")
     latency: str = "containerStart"
     says: str | None = None
-    """What its log says while it waits."""
+    """Its log while it waits."""
 
 
 class Crash(BaseModel):
@@ -89,7 +91,7 @@ class Behaviour(BaseModel):
     crashes: tuple[Crash, ...] = ()
 
     def matches(self, pod: Mapping[str, Any]) -> bool:
-        """Whether a pod behaves so."""
+        """True if a pod behaves so."""
         labels = pod["metadata"].get("labels") or {}
         if self.container and self.container not in {container["name"] for container in pod["spec"]["containers"]}:
             return False
@@ -107,7 +109,7 @@ class Behaviour(BaseModel):
 _GROUPS_OF_JOBS: Final = re.compile(r"batch/v\w+/Job$|kubeflow\.org/")
 _WATCH: Final = {"app.kubernetes.io/name": "light-check", "app.kubernetes.io/component": "watch"}
 ORDINARY: Final = Behaviour(latency="containerStart")
-"""What a pod does that no row is about: it runs, and does nothing to its machine."""
+"""The behaviour of a pod without a row: it runs, and does nothing to its machine."""
 
 
 def _matches(expected: str, value: str) -> bool:
@@ -126,7 +128,7 @@ def behaviour_of(pod: Mapping[str, Any]) -> Behaviour | None:
 
 
 def is_executed(pod: Mapping[str, Any]) -> bool:
-    """Whether the containers of a pod are really executed: those of jobs, and of servers that hold devices.
+    """True if the containers of a pod are really executed: those of jobs, and of servers that hold devices.
 
     Jobs are Kubernetes' and Kubeflow's. Servers, such as a LeaderWorkerSet's, have a controller, and devices or claims.
     The pods of operators, which the table has, are not executed. The watch of the light check is: it decides when pods
@@ -149,7 +151,7 @@ def _holds_devices(spec: Mapping[str, Any]) -> bool:
 
 
 def is_plugged_in(part: Part | None, hardware: Hardware) -> bool:
-    """Whether a machine has what a behaviour requires."""
+    """True if a machine has what a behaviour requires."""
     if part == "rdma":
         return any(device.pci.vendor == MELLANOX for device in hardware.rdma_devices)
     if part is not None:
@@ -158,13 +160,13 @@ def is_plugged_in(part: Part | None, hardware: Hardware) -> bool:
 
 
 def needs_ofed(pod: Mapping[str, Any], hardware: Hardware) -> bool:
-    """Whether a GPU driver pod waits for OFED: its peermem module is built against the drivers that OFED installs."""
+    """True if a GPU driver pod waits for OFED: its peermem module is built against the drivers that OFED installs."""
     peermem = [container for container in pod["spec"]["containers"] if container["name"] == "nvidia-peermem-ctr"]
     return bool(peermem) and bool(hardware.hcas) and ("USE_HOST_MOFED", "true") not in _variables(pod)
 
 
 def clashes(clash: Clash, pod: Mapping[str, Any], machine: Machine, node_info: Mapping[str, str]) -> bool:
-    """Whether a pod meets on its machine what it must not. node_info: the node's status.nodeInfo."""
+    """True if a pod meets a forbidden part on its machine. node_info: the node's status.nodeInfo."""
     if clash == "hostGpuDriver":
         return machine.host_gpu_driver
     if clash == "hostOfed":

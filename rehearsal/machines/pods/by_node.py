@@ -1,4 +1,6 @@
-"""Keeps the pods of each node from the cluster's changes, so that nobody goes through the pods of all nodes for one."""
+"""Keeps the pods of each node from the cluster's changes, so that a look at one node does not go through the pods of
+all.
+"""
 
 from dataclasses import dataclass, field
 
@@ -13,13 +15,13 @@ class PodsByNode:
 
     @classmethod
     def of(cls, cluster: Cluster) -> "PodsByNode":
-        """Those of a cluster, from now on."""
+        """The pods of a cluster, from now on."""
         found = cls()
         cluster.listeners.append(found.hear)
         return found
 
     def on(self, node: str) -> list[Document]:
-        """Those on a node."""
+        """The pods on a node."""
         return list(self._pods.get(node, {}).values())
 
     def hear(self, kind: str, document: Document, gone: bool) -> None:

@@ -10,23 +10,23 @@ from rehearsal.machines.hardware.kernel_modules import AMDGPU, GPU_MODULES, INBO
 from rehearsal.machines.pods.behaviours import Effect
 
 _OF_THE_HOST: Final[frozenset[Effect]] = frozenset({"gpuDriver", "containerToolkit"})
-"""What a machine has by itself where AKS has installed the GPU driver, or its image has it."""
+"""The effects that a machine has by itself if AKS has installed the GPU driver, or its image has it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InForce:
-    """What one ready pod does to its machine."""
+    """The effect of one ready pod on its machine."""
 
     node: str
     effect: Effect
     modules: frozenset[str] = frozenset()
     lifts_memlock: bool = False
     hardens_toolkit: bool = False
-    """Whether the container toolkit passes over the variable that names GPUs."""
+    """True if the container toolkit passes over the variable that names GPUs."""
     gives_by_variable: bool = False
-    """Whether a device plugin hands GPUs out by it."""
+    """True if a device plugin hands GPUs out by it."""
     stays: bool = False
-    """Whether modules and limit stay when the pod is gone, as what was done to the host itself does."""
+    """True if modules and limit stay when the pod is gone, as changes of the host itself do."""
 
 
 @dataclass
@@ -95,12 +95,12 @@ class Effects:
             change.set()
 
     def holds(self, node: str, effect: Effect) -> bool:
-        """Whether an effect is in force on a node."""
+        """True if an effect is in force on a node."""
         return bool(self.pods(node, effect))
 
     def provided(self, machine: Machine, effect: Effect) -> bool:
-        """Whether a machine has what an effect provides, from a pod or without one."""
-        if effect == "amdDriver":  # whoever loaded it
+        """True if a machine has what an effect provides, from a pod or without one."""
+        if effect == "amdDriver":  # whatever pod loaded it
             return AMDGPU in self.modules(machine)
         by_itself = (machine.host_gpu_driver and effect in _OF_THE_HOST) or (
             machine.image_has_drivers and effect == "gpuDevices"
@@ -121,11 +121,11 @@ class Effects:
         return frozenset(loaded)
 
     def lifts_memlock(self, node: str) -> bool:
-        """Whether containers that start on a node now may lock all the memory they like."""
+        """True if containers that start on a node now may lock all the memory they like."""
         return any(in_force.lifts_memlock for in_force in self._on(node))
 
     def toolkit(self, machine: Machine) -> Toolkit | None:
-        """The container toolkit of a machine; None where it has none."""
+        """The container toolkit of a machine; None if it has none."""
         if not self.provided(machine, "containerToolkit"):
             return None
         there = self._on(machine.name)

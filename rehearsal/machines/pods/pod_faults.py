@@ -1,4 +1,4 @@
-"""What keeps pods from running: faults of the run that concern a pod, in force until the file no longer names them."""
+"""The obstacles to running pods: faults of the run that concern a pod, in force until the file no longer names them."""
 
 import asyncio
 import logging
@@ -42,10 +42,10 @@ async def while_faulty(pod: RunningPod, name: str, run_folder: Path, show: Calla
 
 
 def fault_of(pod: RunningPod, name: str, run_folder: Path) -> dict[str, Any] | None:
-    """The fault of a name that concerns a pod now; None where there is none."""
+    """The fault of a name that concerns a pod now; None if there is none."""
     try:
         faults = machine_faults.read(run_folder)
     except FaultsError as error:
-        log.error("pod %s/%s has no faults: %s", pod.namespace, pod.name, error)
+        log.error("the faults of pod %s/%s are unreadable: %s", pod.namespace, pod.name, error)
         return None
     return machine_faults.concerning(faults, name, str(pod.spec["nodeName"]), pod=pod.name)

@@ -47,9 +47,9 @@ class RunningPod:
     deleted: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the pod is being deleted, or is gone."""
     gone: bool = False
-    """Whether the object is no longer there."""
+    """True if the object is no longer there."""
     boots: int = 0
-    """How often its machine has booted since the pod came to it."""
+    """The number of boots of its machine since the pod came to it."""
     off: asyncio.Event = field(default_factory=asyncio.Event)
     """Set while the pod's machine is off."""
     on: asyncio.Event = field(default_factory=asyncio.Event)
@@ -129,7 +129,7 @@ class RunningPod:
             self._repair = asyncio.create_task(self.report())
 
     def _is_called_unready(self) -> bool:
-        """Whether somebody else calls the pod unready though its machine answers.
+        """True if another program calls the pod unready though its machine answers.
 
         The node lifecycle controller does so for every pod of a node that was silent, as when this computer slept. A
         kubelet that is back says how its pods are.

@@ -19,7 +19,7 @@ class ContainerView:
     restarts: int = 0
     last_state: Document = field(default_factory=dict)
     sidecar: bool = False
-    """An init container that runs beside the others (restartPolicy Always): how it ends does not count."""
+    """An init container that runs at the same time as the others (restartPolicy Always): its end does not count."""
 
     @property
     def exit_code(self) -> int | None:
@@ -29,7 +29,7 @@ class ContainerView:
 
     @property
     def is_running(self) -> bool:
-        """Whether its process runs."""
+        """True if its process runs."""
         return "running" in self.state
 
     def document(self) -> Document:
@@ -48,7 +48,7 @@ class ContainerView:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What ends a pod as a whole, whatever its containers did: refused at admission, or past its deadline."""
+    """The end of a pod as a whole, whatever its containers did: refused at admission, or past its deadline."""
 
     reason: str
     message: str
@@ -78,7 +78,7 @@ def terminated(exit_code: int, *, started: str, now: str, message: str = "", rea
 
 
 def lose(views: Iterable[ContainerView], status: Mapping[str, Any], now: str) -> bool:
-    """Whether containers ran by the pod's status, though nobody runs them now; they show how they ended then."""
+    """True if containers ran by the pod's status, though no process runs them now; they show how they ended then."""
     ran = {each["name"]: each for each in status.get("containerStatuses") or [] if "running" in each.get("state", {})}
     for view in views:
         if view.name in ran:
@@ -108,7 +108,7 @@ def views_of(containers: Iterable[Mapping[str, Any]], state: Document) -> list[C
 
 @dataclass(frozen=True, kw_only=True)
 class PodView:
-    """What a kubelet knows of a pod. verdict: why the pod as a whole has failed, where it has."""
+    """A kubelet's knowledge of a pod. verdict: the reason why the pod as a whole has failed, if it has."""
 
     init: Sequence[ContainerView]
     containers: Sequence[ContainerView]
@@ -118,7 +118,7 @@ class PodView:
 
 
 def pod_status(pod: Mapping[str, Any], view: PodView, *, now: str) -> Document:
-    """The status of a pod, complete but for what others own (scheduling condition, quality of service)."""
+    """The status of a pod, complete except for what others own (scheduling condition, quality of service)."""
     old: Mapping[str, Any] = pod.get("status") or {}
     policy = pod["spec"].get("restartPolicy", "Always")
     phase = "Failed" if view.verdict is not None else _phase(view.init, view.containers, policy)
@@ -158,7 +158,7 @@ def pod_status(pod: Mapping[str, Any], view: PodView, *, now: str) -> Document:
 
 
 def is_ready(document: Mapping[str, Any]) -> bool:
-    """Whether the condition Ready of a pod or a node is True."""
+    """True if the condition Ready of a pod or a node is True."""
     return any(
         condition["type"] == "Ready" and condition["status"] == "True"
         for condition in (document.get("status") or {}).get("conditions") or []
@@ -166,7 +166,7 @@ def is_ready(document: Mapping[str, Any]) -> bool:
 
 
 def is_finished(pod: Mapping[str, Any]) -> bool:
-    """Whether the pod has reached a phase that it does not leave."""
+    """True if the pod has reached a phase that it does not leave."""
     return (pod.get("status") or {}).get("phase") in {"Succeeded", "Failed"}
 
 

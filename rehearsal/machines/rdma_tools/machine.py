@@ -15,9 +15,9 @@ if TYPE_CHECKING:  # modules that take long to import
 CPUS: "Final" = "REHEARSAL_CPUS"
 """The variable that says to which of the machine's CPUs a program is bound: `lib/sitecustomize.py` sets it."""
 _SYN_RETRIES: "Final" = 6
-"""Of every Linux (Documentation/networking/ip-sysctl.rst, tcp_syn_retries): 127 seconds."""
+"""Default of every Linux (Documentation/networking/ip-sysctl.rst, tcp_syn_retries): 127 seconds."""
 _ELSEWHERE: "Final" = 1 << 16
-"""Tells the partitions of one placement group from those of another, which have the same keys."""
+"""A bit that distinguishes the partitions of one placement group from those of another, which have the same keys."""
 
 
 class Port:
@@ -38,7 +38,7 @@ class Port:
         self.adapter_guid = read_text(f"{folder}/sys_image_guid")
         self.port_guid = read_text(f"{port}/gids/0")[-len(self.guid) :]
         self.partition = int(read_text(f"{port}/pkeys/0") or "0", 16) & 0x7FFF
-        """The partition in slot 0, without the bit of full members. A tool uses it when it is told no other."""
+        """The partition in slot 0, without the bit of full members. A tool uses it by default."""
 
 
 class Machine:
@@ -53,11 +53,11 @@ class Machine:
         self.sys = self.root + "/sys"
         self.container = os.environ["REHEARSAL_CONTAINER"]
         self.service_level = os.environ.get("REHEARSAL_SERVICE_LEVEL") or "0"
-        """What traffic has to ask for on the fabric. What happens to traffic that does not is assumed: it is lost."""
+        """The service level that traffic needs on the fabric. The fate of other traffic is assumed: it is lost."""
 
     @staticmethod
     def is_here() -> bool:
-        """Whether the program runs in a rehearsal."""
+        """True if the program runs in a rehearsal."""
         return machine_faults.RUN_FOLDER_VARIABLE in os.environ and "REHEARSAL_NODE" in os.environ
 
     def devices(self) -> "list[str]":
@@ -89,7 +89,7 @@ class Machine:
         return port
 
     def runs_beside(self, device: str) -> bool:
-        """Whether the tool runs on the NUMA node of an RDMA device. One that is bound to no CPUs runs on the first."""
+        """True if the tool runs on the NUMA node of an RDMA device. One that is bound to no CPUs runs on the first."""
         node = read_text(f"{self.sys}/class/infiniband/{device}/device/numa_node")
         cpus = read_text(f"{self.sys}/devices/system/node/node{node}/cpulist")
         if not cpus:
@@ -99,17 +99,17 @@ class Machine:
         return first <= min(bound) and max(bound) <= last
 
     def _has_provider(self) -> bool:
-        """Whether the container has a libibverbs that knows mlx5: brought by its image, or installed since."""
+        """True if the container has a libibverbs that knows mlx5: brought by its image, or installed since."""
         bare = os.path.isdir(f"{self.container}/lib")  # noqa: PTH112
         installed = os.path.lexists(f"{self.container}/lib/libmlx5.so.1")
         return (installed or not bare) and not self.fault("no-provider")
 
     def fault(self, name: str, device: "str | None" = None) -> "dict[str, Any] | None":
-        """Whether a fault happens now to this machine, or one of its devices."""
+        """The entry of a fault that happens now to this machine, or one of its devices; None without one."""
         return machine_faults.happens(self.run, name, self.node, device)
 
     def locks(self, size: int) -> bool:
-        """Whether the container may lock so much memory."""
+        """True if the container may lock so much memory."""
         limits = read_text(f"{self.container}/proc/self/limits").splitlines()
         line = next((line for line in limits if line.startswith("Max locked memory")), "")
         soft = line.split()[3:4]
@@ -118,7 +118,7 @@ class Machine:
         return has_ipc_lock or soft == ["unlimited"] or (bool(soft) and int(soft[0]) >= size)
 
     def connect(self, host: str, port: int) -> wire.Peer:
-        """Reach a server. Raises NobodyError, and UnansweredError where something drops what this machine's pods send.
+        """Reach a server. Raises NobodyError, and UnansweredError if something drops this machine's packets.
 
         That is when TCP gives up: a second after the first packet, and twice as long after each one that it repeats.
         """
@@ -138,13 +138,13 @@ class Machine:
 
 
 def buffer_as_asked() -> None:
-    """Buffer what is printed as C's library does: in blocks where it goes into a file, or as stdbuf(1) says."""
+    """Buffer the output as C's library does: in blocks if it goes into a file, or as stdbuf(1) says."""
     if os.environ.get("_STDBUF_O") == "L":
         sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
 
 
 def read_text(path: str) -> str:
-    """The content of a file; empty where there is none."""
+    """The content of a file; empty if there is none."""
     try:
         with open(path, encoding="utf-8") as file:  # noqa: PTH123
             return file.read().strip()

@@ -32,8 +32,9 @@ if TYPE_CHECKING:  # modules that take long to import
     from typing import Any, Final
 
 _FAR_SHARE: "Final" = 0.95
-"""Of its bandwidth a tool has on another NUMA node than the HCA's. Assumed: Azure's node health checks bind always
-(Azure/azurehpc-health-checks, azure_ib_write_bw_non_gdr.nhc); how much it matters nobody has published."""
+"""Share of its bandwidth that a tool has on another NUMA node than the HCA's. Assumed: Azure's node health checks bind
+always (Azure/azurehpc-health-checks, azure_ib_write_bw_non_gdr.nhc); a figure is not published.
+"""
 _EXCHANGING: "Final" = " Failed to exchange data between server and clients"
 _CLOSING: "Final" = "Failed to close connection between server and client"
 _NO_KEYS: "Final" = "ethernet_read_keys: Couldn't read remote address"
@@ -74,7 +75,7 @@ def main(program: str, arguments: list[str]) -> int:
 
 
 def _no_device(machine: Machine, program: str, device: "str | None") -> int:
-    """ib_read_bw forgets to say that it gives up, and ends with a code of its own (read_bw.c)."""
+    """ib_read_bw forgets to say that it gives up, and ends with a special code (read_bw.c)."""
     none = " Did not detect devices \n If device exists, check if driver is up"
     print(f"IB device {device} not found" if machine.verbs() else none, file=sys.stderr)
     if program == "ib_read_bw":
@@ -104,7 +105,7 @@ class _Run:
             listener.close()
         try:
             peer.hear()
-        except wire.NobodyError:  # somebody who knocked
+        except wire.NobodyError:  # a visitor that only tried the port
             return _fails(f"ethernet_read_data: Couldn't read reports\n {_READING.format('to')}")
         if not machine.locks(max(_PAGE, 2 * chosen.size)):
             return self._cannot_lock()
@@ -183,12 +184,12 @@ def _fails(said: str, code: int = 1) -> int:
 
 
 def lost(machine: Machine, port: Port, other: "dict[str, str]") -> bool:
-    """Whether packets between the two ends are lost on the way, though both ports are Active."""
+    """True if packets between the two ends are lost on the way, though both ports are Active."""
     return bool(machine.fault("packets-lost", port.device)) or other.get("lost") == "1"
 
 
 def _mine(machine: Machine, test: Test, chosen: Options, port: Port) -> "dict[str, Any]":
-    """What this end has to say, once it has another: from then on it uses its HCA."""
+    """The words of this end, once it has another: from then on it uses its HCA."""
     slow, late = machine.fault("slow", port.device), machine.fault("latency", port.device)
     left = 1.0 if test.latency else share(machine, port.device, for_a_time=chosen.duration > 0)
     left *= 1.0 if machine.runs_beside(port.device) else _FAR_SHARE

@@ -1,4 +1,4 @@
-"""What perftest's programs are told, and the tables that they print."""
+"""The options of perftest's programs, and the tables that they print."""
 
 from rehearsal.machines.rdma_tools.machine import Port, options
 
@@ -11,7 +11,7 @@ _SHARE: "Final" = 196.55 / 200
 _LATENCY_US: "Final" = 5.50
 _DEPTH: "Final" = 128
 _LARGE: "Final" = 8192
-"""From this message size on, each completion is asked for (perftest_parameters.c, force_dependecies)."""
+"""From this message size on, each completion is requested (perftest_parameters.c, force_dependecies)."""
 
 _MOST_WITH_PEAK: "Final" = 20000
 """Iterations up to which a peak is measured (perftest_parameters.c, force_dependecies)."""
@@ -32,7 +32,7 @@ TESTS: "Final" = {
 
 
 class Options:
-    """What the command line says."""
+    """The content of the command line."""
 
     def __init__(self, arguments: "list[str]", test: Test) -> None:
         names = {"-d": "--ib-dev", "-p": "--port", "-s": "--size", "-n": "--iters", "-q": "--qp", "-S": "--sl"}
@@ -52,7 +52,7 @@ class Options:
 
 
 def header(test: Test, port: Port, chosen: Options) -> str:
-    """What an end tells of itself before it has exchanged addresses."""
+    """The words of an end on itself before it has exchanged addresses."""
     depth = 1 if test.latency else _DEPTH if chosen.duration else min(_DEPTH, chosen.iterations)
     moderation = 1 if chosen.size > _LARGE else min(100, depth)
     lines = [

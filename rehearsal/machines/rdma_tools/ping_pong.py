@@ -19,7 +19,7 @@ _MICROSECONDS: "Final" = 8.57
 _ITERATIONS: "Final" = 1000
 _BYTES: "Final" = 4096
 _NOT_READY: "Final" = "Failed to modify QP to RTR\nCouldn't connect to remote QP"
-"""What an end says whose port is down."""
+"""The words of an end whose port is down."""
 
 
 def main(arguments: list[str]) -> int:
@@ -89,7 +89,7 @@ def _as_client(peer: wire.Peer, mine: "dict[str, Any]") -> "dict[str, str] | str
 
 
 def _as_server(peer: wire.Peer, mine: "dict[str, Any]") -> "dict[str, str] | str":
-    """It makes its queue pair ready before it answers."""
+    """The server makes its queue pair ready before it answers."""
     try:
         other = peer.hear()
     except wire.NobodyError:

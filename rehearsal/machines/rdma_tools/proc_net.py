@@ -20,7 +20,7 @@ ANY: "Final[tuple[str, int]]" = ("0.0.0.0", 0)  # noqa: S104 as the kernel write
 
 
 class Sockets:
-    """The sockets of one program in its container; none where the program is in no container."""
+    """The sockets of one program in its container; none if the program is outside containers."""
 
     def __init__(self) -> None:
         container = os.environ.get("REHEARSAL_CONTAINER")
@@ -28,7 +28,7 @@ class Sockets:
         self._mine: list[str] = []
 
     def show(self, local: "tuple[str, int]", remote: "tuple[str, int]", state: str) -> None:
-        """Show this socket, beside those shown before."""
+        """Show this socket, in addition to those shown before."""
         self._mine.append(f"{_hexadecimal(local)} {_hexadecimal(remote)} {state} {_REST} {os.getpid()}")
         self._write()
 

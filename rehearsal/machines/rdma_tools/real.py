@@ -1,4 +1,4 @@
-"""Hands a tool over to the virtual machine of real tools, where a rehearsal has one (rehearsal/real_tools/pods.py)."""
+"""Hands a tool over to the virtual machine of real tools, if a rehearsal has one (rehearsal/real_tools/pods.py)."""
 
 import _socket
 import json
@@ -13,16 +13,16 @@ if TYPE_CHECKING:  # modules that take long to import
     from typing import Any, Final
 
 SOCKET: "Final" = "machines/wire/real-tools"
-"""In the run folder, where programs of pods may write: there, if and only if real tools are to run."""
+"""A path in the run folder that programs of pods may write: there, if and only if real tools are to run."""
 
 
 def are_there(run: "str | None") -> bool:
-    """Whether this rehearsal's tools are the real ones."""
+    """True if this rehearsal's tools are the real ones."""
     return run is not None and os.path.exists(f"{run}/{SOCKET}")  # noqa: PTH110
 
 
 def hand_over(program: str, arguments: "list[str]") -> "int | None":
-    """Run the real tool and pass on its words as they come; returns its exit code, None where tools are simulated."""
+    """Run the real tool and pass on its words as they come; returns its exit code, None if tools are simulated."""
     if not are_there(os.environ.get("AKS_INFINIBAND_REHEARSAL")):
         return None
     machine, port = Machine(), options(arguments, {"-p": "--port"})[0].get("--port")
@@ -52,7 +52,7 @@ def _asked(
 
 
 def _words(run: str, asked: "dict[str, Any]") -> "Iterator[dict[str, Any]]":
-    """Ask, and give what is answered until the other side hangs up."""
+    """Send the request, and give the answers until the other side hangs up."""
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     folder, _, name = f"{run}/{SOCKET}".rpartition("/")
     descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY)

@@ -1,4 +1,4 @@
-"""What releases of perftest differ in, of those of which it is recorded (tests/field_recordings/tools.yaml)."""
+"""The differences between releases of perftest, as far as they are recorded (tests/field_recordings/tools.yaml)."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # modules that take long to import
@@ -8,7 +8,7 @@ if TYPE_CHECKING:  # modules that take long to import
 
 
 class Release:
-    """What releases of perftest differ in."""
+    """The differences between releases of perftest."""
 
     def __init__(self, version: str, *, says_no_peak: bool, connecting: str) -> None:
         self.version, self.says_no_peak, self.connecting = version, says_no_peak, connecting

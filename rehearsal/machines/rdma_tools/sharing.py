@@ -1,4 +1,4 @@
-"""Tells which HCAs of a machine that share a PCIe link are in use at the same moment.
+"""Finds the HCAs of a machine that share a PCIe link and are in use at the same moment.
 
 A tool that uses one holds a lock on a file in the machine's folder. One that sees another's lock marks that other as
 met, so that both know, though the first may be gone when the second looks. Tests for a time that began within a minute
@@ -18,11 +18,11 @@ if TYPE_CHECKING:  # modules that take long to import
 _LOOK_SECONDS: "Final" = 0.02
 _FOR_A_TIME: "Final" = ".for-a-time."
 _PATIENCE_SECONDS: "Final" = 60
-"""How long a test for a time awaits others, and has met one that is gone."""
+"""Time for which a test for a time awaits others, and has met one that is gone."""
 
 
 def share(machine: Machine, device: str, *, for_a_time: bool) -> float:
-    """What is left to an HCA, from now to this program's end, of what it carries alone. for_a_time: await others."""
+    """The share that is left to an HCA, from now to this program's end, of its rate alone. for_a_time: await others."""
     fault = machine.fault("shared-pcie", device)
     if fault is None:
         return 1.0
@@ -49,7 +49,7 @@ def _began_lately(folder: str, name: str) -> bool:
 
 
 def _held(folder: str, name: str) -> bool:
-    """Whether the program that made the file still runs."""
+    """True if the program that made the file still runs."""
     descriptor = os.open(f"{folder}/{name}", os.O_RDWR)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

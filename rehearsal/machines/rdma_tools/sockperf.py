@@ -46,7 +46,9 @@ def main(arguments: list[str]) -> int:
 
 
 def _client(machine: Machine, peer: wire.Peer, mode: str, server: "tuple[str, int]", asked: "tuple[int, float]") -> int:
-    """What a client does that is connected. Of a server that takes nothing in it says it only where it is answered."""
+    """The work of a client that is connected. If a server takes nothing in, the client says so only if it gets
+    answers.
+    """
     (address, port), (size, seconds) = server, asked
     mine = _mine(machine, address)
     is_answered = mode == "ping-pong"
@@ -69,7 +71,7 @@ def _client(machine: Machine, peer: wire.Peer, mode: str, server: "tuple[str, in
         print(f"{head}\n{warm}\nIP = {address:<15} PORT = {port:5d} # TCP {closed}")
         return 7
     if not _meet(_path(machine, other["interface"]), other["path"]):
-        # What the kernel says where nobody answers its question for the other's address.
+        # The kernel's words if its question for the other's address gets no answer.
         print("sockperf: ERROR: Can`t connect socket (errno=113 No route to host)")
         return 0
     figures = _POD_NETWORK if address == other["pod"] else _IPOIB
@@ -116,7 +118,7 @@ def _interfaces() -> "list[list[str]]":
 
 
 def _path(machine: Machine, interface: str) -> str:
-    """Where packets of an interface go: nowhere, where its port is down, else into a partition of a fabric."""
+    """The way of packets of an interface: none, if its port is down, else into a partition of a fabric."""
     device = next((device for name, _, device in _interfaces() if name == interface), None)
     if device is None:
         return "ethernet"
@@ -126,7 +128,7 @@ def _path(machine: Machine, interface: str) -> str:
 
 
 def _meet(one: str, other: str) -> bool:
-    """Whether two interfaces reach each other."""
+    """True if two interfaces reach each other."""
     return _DOWN not in (one, other) and one == other
 
 

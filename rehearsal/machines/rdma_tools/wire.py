@@ -1,7 +1,8 @@
-"""How simulated programs of different pods reach each other: by the pods' addresses, over sockets in the run folder.
+"""The way in which simulated programs of different pods reach each other: by the pods' addresses, over sockets in the
+run folder.
 
-Nobody but the folder's owner reaches a socket there. A server's is named after its pod's address and port. Messages of
-the tools are lines with a number of fields; the module beneath `socket` is used, which is there at once.
+Only the folder's owner reaches a socket there. A server's is named after its pod's address and port. Messages of the
+tools are lines with a number of fields; the module beneath `socket` is used, which is there at once.
 """
 
 import _socket
@@ -17,14 +18,15 @@ if TYPE_CHECKING:  # modules that take long to import
 _FOLDER: "Final" = "machines/wire"
 _RDMA_NETWORK: "Final" = "172.16."
 """Azure reserves 172.16.0.0/16 for RDMA on its HPC sizes (Azure/AKS pull request 5975, 2026-09-20), and an HCA's
-interface has an address of it with that mask (tests/field_recordings, ipoib-in-a-pod). That packets to pods with such
-addresses leave by it, and reach nobody, is assumed."""
+interface has an address of it with that mask (tests/field_recordings, ipoib-in-a-pod). Assumed: packets to pods with
+such addresses leave by it, and are lost.
+"""
 CLIENTS_PORT: "Final" = 40000
-"""Of a client's end, as its /proc/net/tcp shows it: some port that the kernel gives to clients."""
+"""Port of a client's end, as its /proc/net/tcp shows it: some port that the kernel gives to clients."""
 
 
 class InUseError(OSError):
-    """Somebody listens on that address and port."""
+    """Another program listens on that address and port."""
 
 
 class NobodyError(OSError):
@@ -77,13 +79,13 @@ class Peer:
 
 
 class Listener:
-    """A server's end. Raises InUseError where there is another."""
+    """A server's end. Raises InUseError if there is another."""
 
     def __init__(self, run: str, address: str, port: int, *, backlog: int = 16) -> None:
         os.makedirs(f"{run}/{_FOLDER}", exist_ok=True)  # noqa: PTH103
         self._socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         self._file = f"{run}/{_FOLDER}/{address}_{port}"
-        # Listening before it has its name: whoever finds the name is answered.
+        # Listening before it has its name: a client that finds the name is answered.
         draft = f"{self._file}.{os.getpid()}"
         with _Short(draft) as short:
             self._socket.bind(short)
@@ -111,7 +113,7 @@ class Listener:
         raise InUseError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE), self._file.rpartition("/")[2])
 
     def settimeout(self, seconds: float) -> None:
-        """How long to wait for a client; then TimeoutError is raised."""
+        """Limit of the wait for a client; then TimeoutError is raised."""
         self._socket.settimeout(seconds)
 
     def descriptor(self) -> int:

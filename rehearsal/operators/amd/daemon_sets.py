@@ -22,12 +22,12 @@ _HOST_PATHS: Final = {
 
 
 def driven(config: Document) -> bool:
-    """Whether the operator installs the driver; silence means yes (api/v1alpha1, DriverSpec)."""
+    """True if the operator installs the driver; silence means yes (api/v1alpha1, DriverSpec)."""
     return bool((config["spec"].get("driver") or {}).get("enable", True))
 
 
 def daemon_sets(config: Document) -> list[Document]:
-    """All that a DeviceConfig asks for. The node labeller alone does not wait for KMM's label of the node."""
+    """All that a DeviceConfig requires. The node labeller alone does not wait for KMM's label of the node."""
     plugin, exporter = (config["spec"].get(key) or {} for key in ("devicePlugin", "metricsExporter"))
     made = []
     if plugin.get("enableDevicePlugin", True):
@@ -45,7 +45,7 @@ def daemon_sets(config: Document) -> list[Document]:
 def _daemon_set(
     config: Document, part: str, container: str, image: str | None, tolerations: list[Document] | None
 ) -> Document:
-    """One DaemonSet. Device plugin and labeller have the same labels: only names tell their pods apart."""
+    """One DaemonSet. Device plugin and labeller have the same labels: only names distinguish their pods."""
     name, namespace, common = config["metadata"]["name"], config["metadata"]["namespace"], _common(config)
     selector = dict(config["spec"].get("selector") or {})
     if driven(config) and part != "node-labeller":

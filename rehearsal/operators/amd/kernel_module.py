@@ -1,6 +1,6 @@
 """Kernel Module Management as AMD's chart brings it: a pod on each node loads the driver, and a label says that it did.
 
-The real one has the driver's image built in the cluster where the registry lacks it, and its worker pod ends when the
+The real one has the driver's image built in the cluster if the registry lacks it, and its worker pod ends when the
 module is loaded (rh-ecosystem-edge/kernel-module-management, internal/controllers/nmc_reconciler.go). Here the image is
 there, and the pod is deleted once it is ready: what it loaded stays until the machine boots again.
 """
@@ -66,7 +66,7 @@ def _worker(config: Document, node: Document) -> Document:
                     "name": "worker",
                     "image": f"{image}:{tag}",
                     "args": ["kmod", "load", "/etc/kmm-worker/config.yaml"],
-                    # It loads a kernel module.
+                    # The pod loads a kernel module.
                     "securityContext": {"capabilities": {"add": ["SYS_MODULE"]}},
                     "resources": REQUESTS,
                 }

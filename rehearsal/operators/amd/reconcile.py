@@ -1,4 +1,4 @@
-"""AMD's GPU Operator: one function from the cluster that it sees to the cluster that DeviceConfigs ask for."""
+"""AMD's GPU Operator: one function from the cluster that it sees to the cluster that DeviceConfigs require."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,15 +12,18 @@ WATCHED: Final = ("Node", "Pod", "DaemonSet", "Deployment", "DeviceConfig")
 _OPERATOR: Final = {"app.kubernetes.io/component": "amd-gpu", "control-plane": "controller-manager"}
 _KMM: Final = {"app.kubernetes.io/component": "kmm", "control-plane": "controller"}
 _FINALIZER: Final = "amd.node.kubernetes.io/deviceconfig-finalizer"
-"""Of a DeviceConfig, which stays until the operator has cleaned up after it (ROCm/gpu-operator v1.5.1,
-internal/controllers/device_config_reconciler.go)."""
+"""Finalizer of a DeviceConfig, which stays until the operator has cleaned up after it (ROCm/gpu-operator v1.5.1,
+internal/controllers/device_config_reconciler.go).
+"""
 _DRIVER_LABEL: Final = "gpu.operator.amd.com/{namespace}.{name}.driver"
-"""Of the nodes of a DeviceConfig that asks for a driver: the driver's type (the same release, internal/utils.go)."""
+"""Label of the nodes of a DeviceConfig that requires a driver: the driver's type (the same release,
+internal/utils.go).
+"""
 _PARTS: Final = {"devicePlugin": "device-plugin", "metricsExporter": "metrics-exporter"}
 
 
 def reconcile(snapshot: Snapshot, *, now: str) -> Plan:
-    """What the operator would do now; nothing while its own Deployment is not Available.
+    """The operator's current plan; nothing while its own Deployment is not Available.
 
     now: the time, RFC 3339, for conditions that change.
     """
@@ -94,7 +97,7 @@ def _mistake(
 
 
 def _others(config: Document, names: set[str], snapshot: Snapshot) -> list[Document]:
-    """The DaemonSets of a DeviceConfig that it asks for no more."""
+    """The DaemonSets of a DeviceConfig that it no longer requires."""
     uid = config["metadata"]["uid"]
     return [
         found
@@ -107,7 +110,7 @@ def _others(config: Document, names: set[str], snapshot: Snapshot) -> list[Docum
 def _status(
     config: Document, snapshot: Snapshot, nodes: Sequence[Document], mistake: tuple[str, str] | None, now: str
 ) -> Document:
-    """Ready as soon as the DaemonSets are asked for, whatever becomes of their pods."""
+    """Ready as soon as the DaemonSets are requested, whatever becomes of their pods."""
     metadata = config["metadata"]
     status: Document = {"observedGeneration": metadata.get("generation", 0)}
     for key, part in _PARTS.items():

@@ -1,1 +1,3 @@
-"""The stand-in GPU Operator: ClusterPolicy to DaemonSets and node labels. What both operators share is not here."""
+"""The stand-in GPU Operator: ClusterPolicy to DaemonSets and node labels. The shared parts of both operators are not
+here.
+"""

@@ -27,7 +27,7 @@ _MIG_MANAGER: Final = "mig-manager"
 
 
 def has_gpu(node: Document) -> bool:
-    """Whether feature discovery has seen an NVIDIA GPU, on a node whose container runtime is one the operator knows."""
+    """True if feature discovery has seen an NVIDIA GPU, on a node whose container runtime is one the operator knows."""
     runtime = (node.get("status") or {}).get("nodeInfo", {}).get("containerRuntimeVersion", "")
     return runtime.startswith("containerd:") and any(labels_of(node).get(label) == "true" for label in _PCI_LABELS)
 

@@ -1,4 +1,4 @@
-"""The GPU Operator's DaemonSets, one function each, as a ClusterPolicy asks for them."""
+"""The GPU Operator's DaemonSets, one function each, as a ClusterPolicy defines them."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -9,7 +9,7 @@ from rehearsal.operators.plan import Document, labels_of
 _OS_LABEL: Final = "feature.node.kubernetes.io/system-os_release.ID"
 _OS_VERSION_LABEL: Final = "feature.node.kubernetes.io/system-os_release.VERSION_ID"
 _BY_VARIABLE: Final = {"name": "DEVICE_LIST_STRATEGY", "value": "envvar"}
-# Where the policy enables CDI, which is the chart's default (controllers/object_controls.go of v26.3.3 and v26.7.0).
+# If the policy enables CDI, which is the chart's default (controllers/object_controls.go of v26.3.3 and v26.7.0).
 _CDI_PLUGIN: Final = (
     {"name": "CDI_ENABLED", "value": "true"},
     {"name": "DEVICE_LIST_STRATEGY", "value": "cdi-annotations,cdi-cri"},
@@ -126,7 +126,7 @@ def device_plugin(context: Context) -> list[Document]:
 
 
 def mps_control(context: Context) -> list[Document]:
-    """DaemonSet `nvidia-device-plugin-mps-control-daemon`, which runs only where MPS is asked for by a node label."""
+    """DaemonSet `nvidia-device-plugin-mps-control-daemon`, which runs only on nodes whose label requests MPS."""
     section = context.section("devicePlugin")
     containers = [container("mps-control-daemon-ctr", section, image(section))]
     mounts = container("mps-control-daemon-mounts", {}, image(section), args=["mount-shm"])

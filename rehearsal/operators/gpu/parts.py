@@ -1,4 +1,4 @@
-"""What the GPU Operator's DaemonSets are made from: the policy, their pods and their containers."""
+"""The sources of the GPU Operator's DaemonSets: the policy, their pods and their containers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from rehearsal.operators.workloads import ON_DELETE, REQUESTS, workload
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """What the operands are made from."""
+    """The sources of the operands."""
 
     spec: Document
     """Specification of the ClusterPolicy."""
@@ -21,7 +21,7 @@ class Context:
     """The operator's own version: the tag of its image, which is the validator's too."""
 
     release: Release = (0, 0)
-    """Of the operator."""
+    """Release of the operator."""
 
     def section(self, name: str) -> Document:
         """A section of the policy; one that is absent is empty."""
@@ -29,7 +29,7 @@ class Context:
         return found
 
     def enabled(self, name: str) -> bool:
-        """Whether a section asks for its operand. If it does not say, the operator takes that as yes."""
+        """True if a section enables its operand. If it does not say, the operator takes that as yes."""
         return bool(self.section(name).get("enabled", True))
 
     @property

@@ -1,4 +1,4 @@
-"""The GPU Operator: one function from the cluster that it sees to the cluster that a ClusterPolicy asks for."""
+"""The GPU Operator: one function from the cluster that it sees to the cluster that a ClusterPolicy requires."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -39,7 +39,7 @@ _NFD_PREFIX: Final = "feature.node.kubernetes.io/"
 
 
 def reconcile(snapshot: Snapshot, *, now: str, attention: Attention | None = None) -> Plan:
-    """What the operator would do now; nothing while its own Deployment is not Available.
+    """The operator's current plan; nothing while its own Deployment is not Available.
 
     now: the time, RFC 3339, for conditions that change and waits that end.
     attention: when it looks at an upgrade; None: always.

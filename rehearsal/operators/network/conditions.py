@@ -28,7 +28,8 @@ _WHOLE: Final = {
 
 
 def conditions_of(policy: Document, states: Sequence[Document], whole: str, now: str) -> list[Document]:
-    """Those of a policy whose parts are in these states (`.status.appliedStates`), without the parts that it lacks.
+    """Conditions of a policy whose parts are in these states (`.status.appliedStates`), without the parts that it
+    lacks.
 
     whole: the state of all. now: the time, RFC 3339.
     """

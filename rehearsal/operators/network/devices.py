@@ -1,4 +1,4 @@
-"""The device plugins' and the telemetry's DaemonSets: what runs where the OFED driver is in place."""
+"""The device plugins' and the telemetry's DaemonSets, which run on nodes with the OFED driver."""
 
 import hashlib
 import json
@@ -73,7 +73,7 @@ def _restarted(section: Document, made: list[Document]) -> list[Document]:
 
 
 def _given(name: str, section: Document) -> list[Document]:
-    """The ConfigMap with the policy's own text, which the operator writes compact where it is JSON."""
+    """The ConfigMap with the policy's own text, which the operator writes compact if it is JSON."""
     if not section.get("config"):
         return []
     try:

@@ -7,8 +7,9 @@ from rehearsal.operators.plan import Document, Plan, Snapshot, owned
 
 _CNI_VERSION: Final = "0.3.1"
 _LAST_NAMESPACE: Final = "operator.ipoibnetwork.mellanox.com/last-network-namespace"
-"""The one annotation that the operator leaves on an IPoIBNetwork, whatever else somebody has written there
-(Mellanox/network-operator v26.4.1, pkg/state/state_ipoib_network.go)."""
+"""The one annotation that the operator leaves on an IPoIBNetwork, whatever annotations it has from others
+(Mellanox/network-operator v26.4.1, pkg/state/state_ipoib_network.go).
+"""
 
 
 def attachment(network: Document) -> Document:
@@ -39,7 +40,7 @@ def attachment(network: Document) -> Document:
 
 
 def reconcile_networks(plan: Plan, snapshot: Snapshot) -> None:
-    """Every IPoIBNetwork gets its attachment and says where it is."""
+    """Every IPoIBNetwork gets its attachment and names its place."""
     for network in snapshot.of("IPoIBNetwork"):
         try:
             document = attachment(network)

@@ -1,9 +1,9 @@
-"""The labels by which the Network Operator tells other pods whether a node's driver is ready.
+"""The labels by which the Network Operator reports to other pods that a node's driver is ready.
 
-controllers/mofed_wait_labels.go and nicclusterpolicy_controller.go of Network Operator 26.4.1: where the cluster's
-policy asks for the driver, only nodes with a driver pod are labelled. Where it does not, every node with an adapter
-is labelled ready at once, but for nodes that a NicNodePolicy with the driver selects: there the label follows the
-pod of that policy.
+controllers/mofed_wait_labels.go and nicclusterpolicy_controller.go of Network Operator 26.4.1: if the cluster's policy
+requires the driver, only nodes with a driver pod are labelled. If it does not, every node with an adapter is labelled
+ready at once, except for nodes that a NicNodePolicy with the driver selects: there the label follows the pod of that
+policy.
 """
 
 from collections.abc import Sequence
@@ -56,9 +56,7 @@ def _follow_pods(plan: Plan, snapshot: Snapshot, owner: str) -> None:
 
 
 def _free(plan: Plan, nodes: Sequence[Document], snapshot: Snapshot) -> None:
-    """Where no driver is asked for, a node with an adapter is ready, unless a pod of an earlier driver is still
-    there.
-    """
+    """If no driver is required, a node with an adapter is ready, unless a pod of an earlier driver is still there."""
     left_over = {pod["spec"].get("nodeName") for pod in snapshot.of("Pod", labels={OFED_LABEL: ""})}
     for node in nodes:
         has_nic = labels_of(node).get(NIC_LABEL) == "true"

@@ -18,7 +18,9 @@ from rehearsal.operators.workloads import ON_DELETE, REQUESTS, config_map, workl
 OFED_LABEL: Final = "nvidia.com/ofed-driver"
 _INIT_CONFIG: Final = "ofed-init-container-config"
 _SAFE_ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
-"""What Kubernetes encodes hashes with in names: nothing that reads as a word (k8s.io/apimachinery, util/rand)."""
+"""The alphabet with which Kubernetes encodes hashes in names: nothing that reads as a word (k8s.io/apimachinery,
+util/rand).
+"""
 
 
 def kernel_hash(kernel: str) -> str:

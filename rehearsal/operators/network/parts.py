@@ -1,4 +1,4 @@
-"""What every part of a policy turns into has in common: images, where pods run, and labels of nodes."""
+"""The common features of all parts of a policy: images, selectors of their nodes, and labels of nodes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ KERNEL_LABEL: Final = "feature.node.kubernetes.io/kernel-version.full"
 OWNER_LABEL: Final = "ds-owner"
 CLUSTER_POLICY_OWNER: Final = "NicClusterPolicy"
 AFTER_OFED: Final = {NIC_LABEL: "true", OFED_WAIT_LABEL: "false"}
-"""Node selector of what may only run where the OFED driver is in place."""
+"""Node selector of pods that may only run on nodes with the OFED driver."""
 _GPU_TOLERATION: Final = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
-"""The operator adds it to every DaemonSet, beside the policy's own."""
+"""The operator adds it to every DaemonSet, in addition to the policy's own."""
 
 
 _DRIVER_TOLERATIONS: Final = (
@@ -42,7 +42,7 @@ class PolicyError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """What the parts are made from, besides their own section."""
+    """The sources of the parts, without their own section."""
 
     spec: Document
     """Specification of the NicClusterPolicy or NicNodePolicy."""
@@ -57,7 +57,7 @@ class Context:
 
     @property
     def fields(self) -> dict[str, str]:
-        """What the table of workloads leaves open."""
+        """The values for the holes in the table of workloads."""
         return {
             "suffix": self.suffix,
             "owner": self.owner,
@@ -71,7 +71,7 @@ class Context:
         return [node for node in self.nodes if labels_of(node).get(NIC_LABEL) == "true"]
 
     def tolerates(self, node: Document) -> bool:
-        """Whether the policy tolerates every taint of a node, with what the operator adds for its driver."""
+        """True if the policy tolerates every taint of a node, with what the operator adds for its driver."""
         tolerated = [*(self.spec.get("tolerations") or []), *_DRIVER_TOLERATIONS]
         return all(any(_covers(toleration, taint) for toleration in tolerated) for taint in _taints(node))
 
@@ -100,7 +100,7 @@ class Context:
         critical: bool = False,
         host_network: bool = True,
     ) -> Document:
-        """The fields of a DaemonSet's pod that say where it runs. critical: no node may lack it for another's sake."""
+        """The fields of a DaemonSet's pod that select its nodes. critical: no node may lack it for another's sake."""
         affinity = self.spec.get("nodeAffinity")
         return without_empty(
             {

@@ -1,4 +1,4 @@
-"""The parts that a NicClusterPolicy or a NicNodePolicy can ask for, in the order of `.status.appliedStates`."""
+"""The parts that a NicClusterPolicy or a NicNodePolicy can request, in the order of `.status.appliedStates`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ class Part:
     state: str
     """Name in `.status.appliedStates`."""
     section: tuple[str, ...]
-    """Where the policy asks for it."""
+    """Path of the policy's section for it."""
     documents: Callable[[Document, Context], list[Document]] | None
-    """None for a part that no definition here lets a policy ask for."""
+    """None for a part that no definition here lets a policy request."""
 
 
 CLUSTER_PARTS: Final = (
@@ -59,4 +59,4 @@ NODE_PARTS: Final = tuple(
     next(part for part in CLUSTER_PARTS if part.state == state)
     for state in ("state-OFED", "state-RDMA-device-plugin", "state-SRIOV-device-plugin")
 )
-"""What a NicNodePolicy can ask for."""
+"""The parts that a NicNodePolicy can request."""

@@ -1,4 +1,4 @@
-"""The Network Operator: one function from the cluster that it sees to the cluster that its policies ask for.
+"""The Network Operator: one function from the cluster that it sees to the cluster that its policies require.
 
 NicClusterPolicy: one, by a fixed name. NicNodePolicy: any number, each with its own nodes (controllers/ of Network
 Operator 26.4.1). The admission webhook that would refuse the same section in both is off in the chart
@@ -40,7 +40,7 @@ WATCHED: Final = (
 
 
 def reconcile(snapshot: Snapshot, *, now: str) -> Plan:
-    """What the operator would do now; nothing while its own Deployment is not Available.
+    """The operator's current plan; nothing while its own Deployment is not Available.
 
     now: the time, RFC 3339, for waits that end.
     """
@@ -93,7 +93,7 @@ def _cluster_policy(plan: Plan, snapshot: Snapshot) -> Document | None:
 
 
 def _overlap(snapshot: Snapshot, node_policies: Sequence[Document]) -> str | None:
-    """Which nodes more than one NicNodePolicy selects, in the operator's own words; None where each has its own."""
+    """The nodes that more than one NicNodePolicy selects, in the operator's own words; None if each has at most one."""
     names: dict[str, list[str]] = {}
     for policy in node_policies:
         for node in selected_nodes(snapshot, policy):
@@ -160,7 +160,8 @@ def _placed(document: Document, policy: Document, namespace: str, state: str) ->
 def _all_ready(documents: Sequence[Document], snapshot: Snapshot) -> bool:
     """DaemonSets have at least one pod, all available and up to date; Deployments are Available.
 
-    A DaemonSet with no node to run on is not ready: the operator cannot tell it from one that was not looked at yet.
+    A DaemonSet without a node to run on is not ready: the operator cannot distinguish it from one that was not looked
+    at yet.
     """
     for document in documents:
         metadata = document["metadata"]
@@ -177,7 +178,7 @@ def _all_ready(documents: Sequence[Document], snapshot: Snapshot) -> bool:
 
 
 def _is_anothers(document: Document, policy: Document, snapshot: Snapshot) -> bool:
-    """Whether another policy has made this object: policies with a driver share its init container's ConfigMap."""
+    """True if another policy has made this object: policies with a driver share its init container's ConfigMap."""
     metadata = document["metadata"]
     here = snapshot.find(document["kind"], metadata["name"], metadata.get("namespace"))
     owners = {owner["uid"] for owner in ((here or {}).get("metadata") or {}).get("ownerReferences") or ()}
@@ -190,7 +191,7 @@ def _is_anothers(document: Document, policy: Document, snapshot: Snapshot) -> bo
 def _left_behind(
     snapshot: Snapshot, policy: Document, namespace: str, state: str, documents: Sequence[Document]
 ) -> list[Document]:
-    """Objects that the policy asked for earlier and does not ask for now."""
+    """Objects that the policy required earlier and does not require now."""
     wanted = {(document["kind"], document["metadata"]["name"]) for document in documents}
     return [
         item

@@ -1,7 +1,7 @@
-"""Makes the facts that the conformance tests hold the program against, from the originals, which stay where they are.
+"""Makes the facts for the conformance tests from the originals, which stay in their folder.
 
     python -m tests.conformance.distil FOLDER           # writes tests/conformance/facts/
-    python -m tests.conformance.distil --check FOLDER   # writes nothing; fails where the facts are not the originals'
+    python -m tests.conformance.distil --check FOLDER   # writes nothing; fails if the facts are not the originals'
 
 FOLDER holds the originals under the names that `originals.py` lists, with the public repository, release and commit
 that each is found at. Every file of facts carries those, and its original's SHA-256.

@@ -1,4 +1,4 @@
-"""What a custom resource definition says, in the notation of the facts."""
+"""The content of a custom resource definition, in the notation of the facts."""
 
 from typing import Any
 

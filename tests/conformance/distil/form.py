@@ -6,7 +6,7 @@ import yaml
 
 _WIDTH = 120
 _LINE = 80
-"""A mapping of leaves stands on one line where it is no longer than this."""
+"""A mapping of leaves stands on one line if it is no longer than this."""
 _SHORT = 60
 """A part that is longer than this and stands twice in a file is written once and referred to."""
 

@@ -15,8 +15,8 @@ _TAKEN = ("InitContainerEnable", "DeployConfigMap")
 def operands(text: str) -> dict[str, Any]:
     """The DaemonSets and Deployments of a manifest, and the keys of its ConfigMaps.
 
-    What the operator fills in stands there by its name. What depends on a setting that the program does not make is
-    left out.
+    Values that the operator fills in stand there by their names. Parts that depend on a setting that the program does
+    not make are left out.
     """
     documents = [found for found in yaml.safe_load_all("\n".join(_rendered(text))) if found]
     made = {found["metadata"]["name"]: _workload(found) for found in documents if found["kind"] != "ConfigMap"}
@@ -40,7 +40,7 @@ def _rendered(text: str) -> Iterator[str]:
 
 
 def _named(placeholder: re.Match[str]) -> str:
-    """What the operator fills in, by its name; what it puts behind a name for a NicNodePolicy is left out."""
+    """A value that the operator fills in, by its name; its suffix for a NicNodePolicy is left out."""
     (*_, name) = re.findall(r"\w+", placeholder[0])
     return "" if name == "NameSuffix" else str(name)
 

@@ -1,11 +1,11 @@
-"""What was seen: NCCL's words and figures, what the real operators make, and the names of the field reports."""
+"""Observations: NCCL's words and figures, the objects of the real operators, and the names of the field reports."""
 
 import re
 from collections.abc import Iterator
 from typing import Any
 
 _TELLING = re.compile(r"NET/|network|NCCL version|nNodes|proxy recv|nvls channels| via ")
-"""Words of the lines by which NCCL tells its transport, or that look as if they did."""
+"""Words of the lines in which NCCL names its transport, or that look as if they did."""
 _PROCESS = re.compile(r"^\w+:(\d+):\d+ \[\d+\] ")
 _ALL_REDUCE = re.compile(r"^ +(\d+) +\d+ +float +sum +-1 +([\d.]+) +([\d.]+) +([\d.]+)", re.MULTILINE)
 _ROW = re.compile(r"^\| ([A-D]\d+[a-z]?) \|", re.MULTILINE)

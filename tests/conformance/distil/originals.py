@@ -1,4 +1,6 @@
-"""Where the facts come from: every original, the public release and commit that has it, and what is taken from it."""
+"""The sources of the facts: every original, the public release and commit that has it, and the part that is taken from
+it.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,7 +28,7 @@ class Original:
     file: str
     """Path below the folder; the facts stand at the same path, as YAML."""
     source: Publication | str
-    """Where it was published, or how it came to be where it was not."""
+    """The place of its publication, or its origin if it was not published."""
     path: str = ""
     """Path in the public repository."""
     facts: Callable[[str], Facts]
@@ -143,7 +145,7 @@ ORIGINALS: Final = (
         _gpu(f"nvidia.com_{kinds}.yaml", f"crds/nvidia.com_{kinds}.yaml")
         for kinds in ("clusterpolicies", "nvidiadrivers")
     ),
-    # Of 26.7 what differs.
+    # For 26.7 only the differences.
     _network("chart-values.yaml", f"{_CHART}/values.yaml", charts.values, later=True),
     _network(
         "k8s.cni.cncf.io_network-attachment-definitions.yaml",

@@ -1,4 +1,4 @@
-"""What an NCCL topology file says: which devices sit beside which processors, and behind which bridge."""
+"""The content of an NCCL topology file: the devices next to each processor, and their bridge."""
 
 import re
 from typing import Any
@@ -13,7 +13,7 @@ _NOT_GIVEN = "0x0000"
 def distil(text: str) -> dict[str, Any]:
     """By NUMA node what NCCL takes from the file. The order of siblings says nothing, and neither does that of digits.
 
-    Raises ValueError for an element or attribute that this has no word for.
+    Raises ValueError for an unknown element or attribute.
     """
     system = ET.fromstring(text)
     return {

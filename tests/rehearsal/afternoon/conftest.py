@@ -27,7 +27,7 @@ class Folder:
         """Runs a block in one shell, as a person pastes it."""
         dropped = {"PYTHONPATH", "VIRTUAL_ENV"}
         environment = {key: value for key, value in os.environ.items() if key not in dropped}
-        # kubectl is a program of a package that is lent; pip finds what is lent, and asks no registry for anything.
+        # kubectl is a program of a package that is lent; pip finds a lent package, and queries no registry.
         path = os.pathsep.join([*map(str, self.programs), environment["PATH"], str(Path(sys.executable).parent)])
         environment |= {"PATH": path, "PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1"}
         begun = time.monotonic()
@@ -53,14 +53,14 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory, wheels: Path, language: object) -> Folder:
-    """A folder outside the checkout for a team of each language, with nothing but the wheels."""
+    """A folder outside the checkout for a team of each language, with the wheels and nothing else."""
     team = Folder(tmp_path_factory.mktemp("afternoon") / "weather")
     shutil.copytree(wheels, team.path / "wheels")
     return team
 
 
 def install(folder: Folder, commands: str) -> None:
-    """Run the page's installation. What the wheels depend on is lent by this environment: no registry is asked."""
+    """Run the page's installation. The wheels' dependencies are lent by this environment: no registry is queried."""
     environment, wheels, *rest = commands.splitlines()
     first = folder.shell(f"{environment}\n{wheels}")
     assert first.returncode == 0, first.stderr

@@ -17,7 +17,7 @@ _PAGE: Final = (DOCS / "afternoon.md").read_text(encoding="utf-8")
 
 @dataclass(frozen=True, kw_only=True)
 class Day:
-    """What is typed and what is written, as the page has it. path: what puts the wheel's programs on the PATH."""
+    """The commands and files of the page. path: the command that puts the wheel's programs on the PATH."""
 
     install: str
     path: str

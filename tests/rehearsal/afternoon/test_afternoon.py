@@ -1,7 +1,7 @@
 """A team's afternoon, from the wheels in an empty folder to a Job on its machines. The tests follow one another.
 
 Every block is executed as its page has it: in Python, and in YAML and TypeScript with the provider that the wheel
-brings. What the wheels depend on is this environment's, because no test talks to a registry.
+brings. The wheels' dependencies come from this environment, because no test talks to a registry.
 """
 
 import json

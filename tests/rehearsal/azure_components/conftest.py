@@ -55,9 +55,8 @@ def data_centre(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DataCentre
 def start(data_centre: DataCentre, tmp_path: Path) -> Iterator[StartStack]:
     """Starts an Azure, and gives a stack in it.
 
-    faults: what goes wrong there, as the subscription file says it.
-    features: of the subscription, and their states, beside those of the file.
-    kubelogin: whether it is installed.
+    faults: its faults, as the subscription file has them. features: of the subscription, and their states, in addition
+    to those of the file. kubelogin: True if it is installed.
     """
     with ExitStack() as running:
 

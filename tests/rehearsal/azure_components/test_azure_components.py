@@ -1,4 +1,4 @@
-"""Pools side by side where Azure has conflicts, autoscaled pools, and pools that have to be replaced."""
+"""Pools made at the same time with Azure's conflicts, autoscaled pools, and pools that have to be replaced."""
 
 from typing import Any
 

@@ -34,7 +34,7 @@ class Machines:
     names: tuple[str, ...] = ("aks-p-0", "aks-p-1")
 
     def fault(self, *faults: dict[str, Any]) -> None:
-        """What is wrong; before the machines are made."""
+        """Set the faults; before the machines are made."""
         machine_faults.write(self.run, list(faults))
 
     def hardware(self, name: str) -> Hardware:
@@ -60,11 +60,11 @@ class Machines:
             write_files(self.run / name / "pod" / "dev", dict.fromkeys(nodes, ""))
 
     def address(self, name: str) -> str:
-        """Of a machine's pod."""
+        """Address of a machine's pod."""
         return f"127.0.0.{self.names.index(name) + 1}"
 
     def environment(self, name: str) -> dict[str, str]:
-        """What a container on a machine has."""
+        """The environment of a container on a machine."""
         return {
             "PATH": os.environ["PATH"],
             "PYTHONPATH": f"{PAYLOAD}:{LIBRARIES}",
@@ -124,7 +124,7 @@ class Machines:
         return checks
 
     def meeting_point(self) -> str:
-        """Where the pod of the first machine has the ranks meet."""
+        """The meeting point of the ranks that the pod of the first machine makes."""
         script = "from payload.collective.part import meeting_point; print(meeting_point())"
         command = [sys.executable, "-c", script]
         environment = self.environment(self.names[0])

@@ -10,7 +10,7 @@ PLAN: Any = {"count": 8, "seconds": 2.0}
 
 
 def checks_of(machines: Machines) -> list[Any]:
-    """What is judged of all GPUs of all machines."""
+    """The judgement of all GPUs of all machines."""
     machines.make(gpus=8)
     return machines.gpus(PLAN)
 

@@ -42,7 +42,7 @@ class GpuPods(Pods):
     without_peermem: tuple[int, ...] = ()
     """The nodes on which nvidia-peermem is not loaded."""
     libraries: bool = True
-    """Whether the image has the GPU's libraries, simulated ones."""
+    """True if the image has the GPU's libraries, simulated ones."""
 
     def prepare(self) -> None:
         super().prepare()

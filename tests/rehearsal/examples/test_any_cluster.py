@@ -1,6 +1,6 @@
-"""The example of components on a cluster that somebody else made. The tests follow one another.
+"""The example of components on a cluster that others made. The tests follow one another.
 
-Its GPU driver has NVIDIA's closed kernel modules: HCAs reach GPUs by nvidia-peermem, which is the default beside OFED.
+Its GPU driver has NVIDIA's closed kernel modules: HCAs reach GPUs by nvidia-peermem, which is the default with OFED.
 """
 
 from pathlib import Path
@@ -87,7 +87,7 @@ def test_in_mode_driver_only_no_plugin_hands_out_devices_and_pods_have_them_all_
     example.settings(networkOperator={"mode": "driver-only", "valuesFile": None})
     changed = example.up()
     assert changed.succeeded, changed.said
-    # A kubelet goes on naming a resource whose plugin has left it, with none to give.
+    # A kubelet still names a resource whose plugin has left it, with none to give.
     eventually(lambda: {offered(node, "rdma/shared_ib") for node in example.nodes(machines="h100")} == {"0"})
     sample = completed_sample(example.rehearsal, "h100", output="sampleJob-h100", folder=tmp_path)
     assert len(sample.nodes) == 2

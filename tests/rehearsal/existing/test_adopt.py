@@ -29,7 +29,7 @@ H100: Final[dict[str, Any]] = {
     "tags": {"owner": "ml"},
     "kubelet_config": {"cpu_manager_policy": "static"},
 }
-"""With what the guide asks for, and with what a stack file has keys for and not."""
+"""A pool with the guide's values, and with values for which a stack file has keys, and others."""
 TAKEN: Final = {
     "ndh100": H100,
     "hbv4": {"count": 2, "vm_size": "Standard_HB176rs_v4"},
@@ -47,7 +47,7 @@ def theirs(rehearse_ours: RehearseOurs, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.fixture(scope="module")
 def said(theirs: Stack) -> dict[str, Any]:
-    """What `adopt` says, as JSON."""
+    """The output of `adopt`, as JSON."""
     project = theirs.rehearsal.project
     found: dict[str, Any] = json.loads(shell(theirs.rehearsal, f"{ADOPT} --output json || [ $? = 1 ]", folder=project))
     return found

@@ -1,4 +1,4 @@
-"""A stack in a cluster that somebody else made: its nodes are there before the engine runs, its secrets are secret.
+"""A stack in a cluster that others made: its nodes are there before the engine runs, its secrets are secret.
 
 The API server alone is started by hand: the program makes no object, so the other parts would only take time.
 """

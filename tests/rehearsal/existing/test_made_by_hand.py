@@ -55,7 +55,7 @@ THEIRS: Final = (
 
 @pytest.fixture(scope="module")
 def stack(rehearse_ours: RehearseOurs, tmp_path_factory: pytest.TempPathFactory) -> Stack:
-    """The project's stack for a cluster that somebody else made, in a cluster where both operators are."""
+    """The project's stack for a cluster that others made, in a cluster with both operators."""
     theirs = rehearse_ours(STACK)
     by_hand.make(theirs, tmp_path_factory.mktemp("by-hand"))
     assert any("mofed" in name for name in by_hand.pods(theirs))
@@ -142,7 +142,7 @@ def test_a_destroy_after_a_kill_leaves_every_pod(stack: Stack, alone: Engine, pr
 def test_one_machine_is_looked_at_without_a_stack_and_all_that_was_brought_is_gone(
     stack: Stack, tmp_path: Path
 ) -> None:
-    """By somebody who has exactly the rights of the page."""
+    """By a user who has exactly the rights of the page."""
     before, pods = everything(stack), by_hand.pods(stack)
     with login(stack, tmp_path, [*READS, *needed(a_plan().brought)]) as kubeconfig:
         flags = ("--kubeconfig", str(kubeconfig), "--selector", FABRIC, "--node", "ndh100-0")

@@ -35,12 +35,12 @@ READS: Final = (
         for resource in ("nodes", "pods", "configmaps", "jobs.batch", "daemonsets.apps")
     ),
 )
-"""What `validate` reads before it knows whether it makes anything (docs/validate.md)."""
+"""The objects that `validate` reads before it knows if it makes anything (docs/validate.md)."""
 
 
 @contextmanager
 def login(stack: Stack, folder: Path, rights: Iterable[Right]) -> Iterator[Path]:
-    """The kubeconfig of somebody who has these rights in every namespace, and no other."""
+    """The kubeconfig of a user who has these rights in every namespace, and no other."""
     cluster, name = stack.cluster(), "somebody"
     metadata = {"name": name}
     subject = {"kind": "ServiceAccount", "name": name, "namespace": "default"}
@@ -89,12 +89,12 @@ def command(stack: Stack, *given: str, code: int) -> "subprocess.CompletedProces
 
 
 def printed(*given: str, code: int) -> str:
-    """What a command prints that asks no cluster."""
+    """The output of a command that reads no cluster."""
     return _ended([_COMMAND, *given], code).stdout
 
 
 def validate(stack: Stack, *given: str, code: int) -> dict[str, Any]:
-    """What `validate` says to a program."""
+    """The output of `validate` for a program."""
     found: dict[str, Any] = json.loads(command(stack, "validate", "--output", "json", *given, code=code).stdout)
     return found
 

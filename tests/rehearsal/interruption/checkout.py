@@ -34,14 +34,18 @@ CLOUD = {
     "azure-native:containerservice:AgentPool": 1,
 }
 EVENTS: Final[Mapping[Command, int]] = {"up": 16, "change": 15, "destroy": 13}
-"""How often a resource begins or is done, in the engine's log, until the last step that takes a while is under way."""
+"""The number of times that a resource begins or is done, in the engine's log, until the last step that takes a while is
+under way.
+"""
 _OF_A_RESOURCE: Final = re.compile('^.*"(?:resourcePreEvent|resOutputsEvent)"', re.MULTILINE)
 _PROGRAMS = {"engine": "pulumi", "language host": "pulumi-language-python", "provider": "pulumi-resource-kubernetes"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kill:
-    """Who is killed, with what, and when: once so many hundredths of the command's EVENTS are in the engine's log."""
+    """The victim of a kill, the signal, and the moment: once so many hundredths of the command's EVENTS are in the
+    engine's log.
+    """
 
     command: Command
     fresh: bool
@@ -56,7 +60,7 @@ class Kill:
 
 @dataclass
 class Checkout:
-    """The program in a folder of its own."""
+    """The program in a separate folder."""
 
     folder: Path
 
@@ -98,11 +102,11 @@ class Checkout:
         assert self.start(command).wait(LIMIT_SECONDS) == 0, self.said()
 
     def said(self) -> str:
-        """What the last command has printed."""
+        """The output of the last command."""
         return (self.folder / "output").read_text()
 
     def prepare(self, kill: Kill) -> None:
-        """Bring everything to where the command that is to be killed begins."""
+        """Bring everything to the point at which the command that is to be killed begins."""
         if kill.fresh:
             self.down()
             self.set_team("a")
@@ -126,10 +130,10 @@ class Checkout:
         shutil.rmtree(self.run.root, ignore_errors=True)
 
     def interrupt(self, kill: Kill) -> bool:
-        """Run the command, kill whom it names at its moment, and wait for the command's end; whether anybody was hit.
+        """Run the command, kill its victim at its moment, and wait for the command's end; True if there was a victim.
 
-        Nobody is where the command is done before anyone has looked: on a busy machine an event is seen late. To look
-        for the victim takes a while there, and so that is done ahead.
+        There is none if the command is done before a look: on a busy machine an event is seen late. To look for the
+        victim takes a while there, and so that is done ahead.
         """
         events = self.run.pulumi / f"{'destroy' if kill.command == 'destroy' else 'up'}.events.jsonl"
         events.unlink(missing_ok=True)
@@ -153,12 +157,12 @@ class Checkout:
 
         eventually(is_over, seconds=LIMIT_SECONDS)
         command.wait(LIMIT_SECONDS)
-        # A command that lost its make goes on by itself.
+        # A command that lost its make continues by itself.
         eventually(lambda: not self._commands(), seconds=LIMIT_SECONDS)
         return hit
 
     def _victim(self, victim: Victim, command: int) -> psutil.Process:
-        """Raises psutil.NoSuchProcess where it does not run yet."""
+        """Raises psutil.NoSuchProcess if it does not run yet."""
         if victim in {"command", "make"}:
             return psutil.Process(command)
         if victim in {"supervisor", "API server"}:
@@ -191,7 +195,7 @@ class Checkout:
         return found
 
     def state(self) -> list[dict[str, Any]]:
-        """What the engine knows that a provider has made."""
+        """The resources of providers that the engine knows."""
         files = list(self.run.pulumi.glob(f"backend/.pulumi/stacks/*/{STACK}.json"))
         latest = json.loads(files[0].read_text())["checkpoint"].get("latest") if files else None
         resources = (latest or {}).get("resources") or []
@@ -199,11 +203,11 @@ class Checkout:
 
     @property
     def cloud_is_up(self) -> bool:
-        """Whether a data centre runs."""
+        """True if a data centre runs."""
         return bool(self.processes())
 
     def cloud(self) -> list[dict[str, Any]]:
-        """What the simulated subscription holds, but for the pool that comes with the cluster."""
+        """The content of the simulated subscription, except the pool that comes with the cluster."""
         file = self.run.azure / "state.json"
         held = json.loads(file.read_text())["resources"] if file.exists() else []
         return [record for record in held if not record["id"].endswith("/agentPools/system")]
@@ -228,7 +232,7 @@ class Checkout:
         assert self.state() == []
 
     def check_nothing_is_left_running(self) -> None:
-        """Of the engine and what it starts, nothing runs; the data centre does."""
+        """The engine and its children do not run; the data centre does."""
         names = {process.name() for process in self.processes()}
         assert not names & {"pulumi", *(program[:15] for program in _PROGRAMS.values())}, names
         assert self.run.read_run_json()["state"] == "ready"

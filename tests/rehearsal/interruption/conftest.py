@@ -14,7 +14,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="module")
 def rehearsal(request: pytest.FixtureRequest, rehearse_ours: RehearseOurs) -> Rehearsal:
-    """The module's stack, in a data centre of its own."""
+    """The module's stack, in a separate data centre."""
     stack = rehearse_ours(request.module.STACK)
     stack.settings(**getattr(request.module, "SETTINGS", {}))
     return stack.rehearsal

@@ -1,6 +1,6 @@
 """`python -m tests.rehearsal.interruption.destroy PROJECT STACK`: destroys a rehearsed stack, keeps its data centre.
 
-It is a process of its own, with a data centre that outlives it, because tests kill it.
+The program is a separate process, with a data centre that outlives it, because tests kill it.
 """
 
 import sys

@@ -1,8 +1,8 @@
 """An engine that is killed again and again while a stack comes up.
 
-What it was making when it was killed is in the cluster and not in the state: the next `up` makes it once more, as
-another field manager. A module names its stack as STACK, its settings as SETTINGS where it has any, and as KILLED_AT
-what the engine begins to make when it is killed, each as a part of the resource's URN.
+The resource that it was making when it was killed is in the cluster and not in the state: the next `up` makes it once
+more, as another field manager. A module names its stack as STACK, its settings as SETTINGS if it has any, and as
+KILLED_AT the resources that the engine begins to make when it is killed, each as a part of the resource's URN.
 """
 
 import re

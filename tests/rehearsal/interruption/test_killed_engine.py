@@ -38,7 +38,7 @@ class Place:
     """Azure's."""
 
     def held(self) -> list[dict[str, Any]]:
-        """What Azure holds."""
+        """The resources of Azure."""
         file = self.folder.azure / "state.json"
         return list(json.loads(file.read_text())["resources"]) if file.exists() else []
 

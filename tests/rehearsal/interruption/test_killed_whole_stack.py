@@ -24,7 +24,7 @@ KILLED_AT: Final = (
 
 
 class TestKilled(KilledWhileItComesUp):
-    """The stack for a cluster that somebody else made."""
+    """The stack for a cluster that others made."""
 
     def test_its_monitors_are_there(self, rehearsal: Rehearsal) -> None:
         resources = rehearsal.engine().deployment()["resources"]

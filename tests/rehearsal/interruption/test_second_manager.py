@@ -1,8 +1,9 @@
-"""What one manager has applied another can apply as well: an `up` after one that was killed, or whose state was lost.
+"""An object that one manager has applied another can apply as well: an `up` after one that was killed, or whose state
+was lost.
 
-The Kubernetes provider applies each object under a manager's name of its own, which it keeps in the engine's state. The
-state of an `up` that is killed does not have it yet, so the next one is a stranger to its own object. A stranger that
-applies the same is welcome, but for what the server has completed in a field that it owns as a whole.
+The Kubernetes provider applies each object under a new manager's name, which it keeps in the engine's state. The state
+of an `up` that is killed does not have it yet, so the next one is a stranger to its own object. Another manager that
+applies the same succeeds, unless the server has completed a field that it owns as a whole.
 """
 
 import json
@@ -33,7 +34,7 @@ WITH_LIBRARY: Final = [
 """The example without the library declares a Helm release and no object."""
 _NO_OBJECTS: Final = ("kubernetes:helm.sh/",)
 _OF_OTHERS: Final = ":DaemonSetPatch"
-"""A part of an object that a chart makes: alone it is no DaemonSet."""
+"""A part of an object that a chart makes: alone it is not a DaemonSet."""
 _H100: Final = {"name": "ndh100", "vmSize": "Standard_ND96isr_H100_v5", "count": 2}
 _HB: Final = {"name": "hbv4", "vmSize": "Standard_HB176rs_v4", "count": 2}
 _EVERYTHING: Final[dict[str, dict[str, Any]]] = {
@@ -75,7 +76,7 @@ def kubectl(control_plane: ControlPlane, *words: str, text: str = "") -> subproc
 
 
 def declared(folder: Path, stack: str) -> dict[str, dict[str, Any]]:
-    """By URN, every object that a program asks the Kubernetes provider for."""
+    """By URN, every object that a program requests from the Kubernetes provider."""
     found = {}
     for urn, request in run(folder, stack).resources.items():
         type_ = request["type"]
@@ -85,7 +86,7 @@ def declared(folder: Path, stack: str) -> dict[str, dict[str, Any]]:
 
 
 def with_settings(folder: Path, settings: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """What the library declares for a stack file with these settings, in a registry that asks for a login."""
+    """The library's declaration for a stack file with these settings, in a registry that requires a login."""
     config: dict[str, Any] = {f"aks-infiniband:{key}": value for key, value in settings.items()}
     config["azure-native:location"] = "southcentralus"
     config["aks-infiniband:gpuOperator"] = {"valuesFile": None}
@@ -102,7 +103,7 @@ RdmaCluster("rdma", args=RdmaClusterArgs(stack=stack))
 
 
 def conflicts(cluster: ControlPlane, objects: dict[str, dict[str, Any]]) -> str:
-    """What the API server says where a second manager applies what a first one has applied."""
+    """The API server's words if a second manager applies the same as a first one."""
     spaces = {found["metadata"]["namespace"] for found in objects.values() if "namespace" in found["metadata"]}
     for space in sorted(spaces):
         kubectl(cluster, "create", "namespace", space)

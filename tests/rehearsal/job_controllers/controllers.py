@@ -1,4 +1,4 @@
-"""The real controllers of jobs, built of their own modules, with their own definitions and webhooks.
+"""The real controllers of jobs, built from their modules, with their definitions and webhooks.
 
 Nothing of theirs is kept in this project: the Go module proxy has it, and it is built once a machine.
 """
@@ -30,14 +30,16 @@ _MUTATING, _VALIDATING = "MutatingWebhookConfiguration", "ValidatingWebhookConfi
 
 _OVERLAY: Final = 'mount -t overlay overlay -o "lowerdir=$1:/etc" /etc && shift && exec "$@"'
 _WITH_ETC: Final = ("unshare", "--map-root-user", "--mount", "sh", "-c", _OVERLAY, "sh")
-"""Runs a program that finds a folder's files in /etc, too, in namespaces of its own (Linux 5.11 and later)."""
+"""Runs a program that finds a folder's files in /etc, too, in separate namespaces (Linux 5.11 and later)."""
 _TRIES: Final = 3
 _ONE_AT_A_TIME: Final = Path("/tmp/aks-infiniband-job-controllers.lock")
 """Held while controllers run: MPI Operator has port 8080 in its code (0.8.0, cmd/mpi-operator/app/server.go), and ends
-where another one of this computer has it.
+if another one of this computer has it.
 """
 _MOUNTED: Final = Path("/tmp/k8s-webhook-server/serving-certs/tls.crt")
-"""What training-operator waits for, beside its Secret, before it starts. Its webhook is not used: it only refuses."""
+"""The file that training-operator waits for, in addition to its Secret, before it starts. Its webhook is not used: it
+only refuses.
+"""
 
 
 def programs() -> Path:
@@ -54,7 +56,7 @@ def programs() -> Path:
 
 @contextmanager
 def running(names: tuple[str, ...], kubeconfig: Path, folder: Path) -> Iterator[None]:
-    """Controllers in processes of their own, until the block ends; their logs are in the folder."""
+    """Controllers in separate processes, until the block ends; their logs are in the folder."""
     made, processes = programs(), dict[str, subprocess.Popen[bytes]]()
     authority = trustme.CA()
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
@@ -88,7 +90,7 @@ def running(names: tuple[str, ...], kubeconfig: Path, folder: Path) -> Iterator[
 
 
 def kubectl(kubeconfig: Path, *words: str, given: str | None = None) -> str:
-    """What kubectl prints; it must succeed."""
+    """The output of kubectl; it must succeed."""
     done = subprocess.run(
         ["kubectl", "--kubeconfig", str(kubeconfig), *words], input=given, capture_output=True, text=True, check=False
     )
@@ -97,9 +99,9 @@ def kubectl(kubeconfig: Path, *words: str, given: str | None = None) -> str:
 
 
 def _started(made: Path, name: str, kubeconfig: Path, folder: Path, authority: trustme.CA) -> "subprocess.Popen[bytes]":
-    """A controller that answers the API server's questions, if it is to be asked any.
+    """A controller that answers the API server's calls, if it gets any.
 
-    It shares its ports with nobody, so they are free until it takes them. Where somebody was faster, it starts again.
+    Its ports are not shared, so they are free until it takes them. If another program was faster, it starts again.
     """
     webhooks = made / f"{name}.webhooks" / "manifests.yaml"
     for attempt in range(_TRIES):
@@ -118,7 +120,9 @@ def _started(made: Path, name: str, kubeconfig: Path, folder: Path, authority: t
 
 
 def _ended_or_answers(process: "subprocess.Popen[bytes]", port: int, authority: trustme.CA) -> str:
-    """Which of the two it has, empty while it has neither. Whoever answers must have a certificate of ours."""
+    """The one of the two that it has, empty while it has neither. A server that answers must have a certificate of
+    ours.
+    """
     if process.poll() is not None:
         return "ended"
     context = ssl.create_default_context()

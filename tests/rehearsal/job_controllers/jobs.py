@@ -16,7 +16,7 @@ from .controllers import kubectl
 NAMESPACE, POOL = "training", "ndh100"
 KINDS = ("jobset", "trainjob", "trainingruntime", "pytorchjob", "mpijob", "leaderworkerset", "job", "service")
 RANKS = ["python3", "-c", "import os, time; print(*(f'{n}={v}' for n, v in os.environ.items())); time.sleep(10)"]
-"""Says what it has been given, and runs long enough to be seen beside the others."""
+"""Prints its environment, and runs long enough to be seen together with the others."""
 LASTS = ["python3", "-c", "import time; time.sleep(25)"]
 
 
@@ -27,10 +27,10 @@ class Jobs:
     stack: Stack
 
     def run(self, example: str, *queue: str, machines: int | None = None, lasts: bool = False) -> None:
-        """What its page says: the pools' output through the program to kubectl. The pods' own program is RANKS.
+        """The commands of its page: the pools' output through the program to kubectl. The pods' own program is RANKS.
 
-        queue: Kueue's, at most one. machines: fewer than the pool has. lasts: whether a torchrun that would be taken to
-        succeed at once goes on for LASTS in its place.
+        queue: Kueue's, at most one. machines: fewer than the pool has. lasts: True if a torchrun that would be taken to
+        succeed at once runs for LASTS in its place.
         """
         program = PROJECT / "examples" / "jobs" / example / "job.py"
         command = [sys.executable, str(program), POOL, NAMESPACE, "ours:1", *queue]
@@ -51,12 +51,12 @@ class Jobs:
         return {pod["metadata"]["name"]: pod for pod in self.get("pods")["items"]}
 
     def has(self, kind: str, name: str, condition: str) -> bool:
-        """Whether a condition of an object holds."""
+        """True if a condition of an object holds."""
         conditions = (self.get(kind, name).get("status") or {}).get("conditions") or []
         return any((each["type"], each["status"]) == (condition, "True") for each in conditions)
 
     def log(self, pod: str, container: str) -> str:
-        """What a container printed."""
+        """The output of a container."""
         return kubectl(self.stack.kubeconfig(), "logs", pod, "--container", container, "--namespace", NAMESPACE)
 
     def log_of_running(self, pod: str, container: str) -> str:

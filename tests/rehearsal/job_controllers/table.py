@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 NAMESPACE: Final = "controllers"
-"""Where they find what is theirs."""
+"""The folder in which they find their files."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,13 +22,15 @@ class Controller:
     configuration: Mapping[str, Any] | None = None
     flags: tuple[str, ...] = ()
     names_certificates: bool = False
-    """Whether its file says where its certificates are; else they are where controller-runtime looks, below TMPDIR."""
+    """True if its file names the folder of its certificates; else they are in controller-runtime's folder, below
+    TMPDIR.
+    """
 
     needs: str = ""
     """A folder below /etc in which it looks for a certificate all the same: it gets an /etc that has one."""
 
     def webhook(self, certificates: Path) -> dict[str, str]:
-        """What its file says of its webhook beside the address."""
+        """The part of its file on its webhook, without the address."""
         return {"certDir": str(certificates)} if self.names_certificates else {}
 
 
@@ -95,4 +97,4 @@ CONTROLLERS: Final = {
     ),
 }
 OF_JOBS: Final = tuple(name for name in CONTROLLERS if name != "kueue")
-"""Those that make pods."""
+"""The controllers that make pods."""

@@ -36,7 +36,7 @@ def environment(pod: dict[str, Any], container: str) -> dict[str, str]:
 
 
 def on_two_machines(pods: dict[str, Any], *names: str) -> bool:
-    """Whether pods are scheduled, each on a machine of the pool of its own."""
+    """True if pods are scheduled, each on a different machine of the pool."""
     nodes = {pods[name]["spec"].get("nodeName", "") for name in names}
     return len(nodes) == len(names) and all(node.startswith(f"aks-{POOL}-") for node in nodes)
 

@@ -1,4 +1,4 @@
-"""Jobs in a queue of the real Kueue, which knows the pool by what the stack tells it, and runs on simulated machines.
+"""Jobs in a queue of the real Kueue, which knows the pool from the stack's objects, and runs on simulated machines.
 
 The queue is the one of docs/scheduling.md.
 """
@@ -61,7 +61,7 @@ def workload(jobs: Jobs) -> dict[str, Any]:
 
 
 def condition(found: dict[str, Any], kind: str) -> dict[str, Any]:
-    """A condition of a Workload; empty where it has none."""
+    """A condition of a Workload; empty without one."""
     conditions = (found.get("status") or {}).get("conditions") or []
     return next((each for each in conditions if each["type"] == kind), {})
 
@@ -73,7 +73,7 @@ def machines(jobs: Jobs) -> list[str]:
 
 
 def takes_a_machine(spec: dict[str, Any]) -> bool:
-    """Not so the launcher of an MPIJob, which MPI Operator makes before Kueue can say where."""
+    """False for the launcher of an MPIJob, which MPI Operator makes before Kueue can place it."""
     return any("nvidia.com/gpu" in (box.get("resources") or {}).get("limits", {}) for box in spec["containers"])
 
 

@@ -1,4 +1,4 @@
-"""A program in another language than Python, in a data centre of its own."""
+"""A program in another language than Python, in a separate data centre."""
 
 import os
 import shutil
@@ -34,7 +34,7 @@ def built(get: Callable[[], Path]) -> Path:
 
 @pytest.fixture
 def program(tmp_path: Path, rehearse: Rehearse, monkeypatch: pytest.MonkeyPatch) -> Open:
-    """Opens an example: its name, its stack, the language. The language's host is on PATH, as for anybody else."""
+    """Opens an example: its name, its stack, the language. The language's host is on PATH, as for any user."""
 
     def opened(name: str, stack: str, language: Language) -> RehearsedStack:
         project = tmp_path / "project"

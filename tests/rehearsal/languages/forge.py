@@ -20,7 +20,7 @@ HOST = "github.com"
 def forge(repository: Path, folder: Path) -> Iterator[dict[str, str]]:
     """Serves a repository by git's smart protocol. Yields what an environment needs to reach it there.
 
-    folder: where the certificate is written of the authority that has to be trusted.
+    folder: for the certificate of the authority that has to be trusted.
     """
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -87,4 +87,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def log_message(self, format: str, *args: object) -> None:
-        """Quiet: a test's output has no use for requests."""
+        """Quiet: a test's output does not need requests."""

@@ -24,7 +24,7 @@ from tests.rehearsal.languages.conftest import EXAMPLES, built
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]  # the first run builds the generators
 
 NOWHERE = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
-"""Whoever asks for something outside gets no answer."""
+"""A request to the outside gets no answer."""
 HERE = Path(rehearsal.engine.languages.__path__[0])
 GO_MODULE = "example.com/pulumi-aks-infiniband/sdk/go/aks-infiniband"
 """The path under which the package's files import each other."""
@@ -92,7 +92,7 @@ def schema() -> dict[str, Any]:
 
 
 def components(schema: dict[str, Any]) -> Iterator[tuple[str, set[str], set[str]]]:
-    """Of each component its name, its inputs, and those of them that are required."""
+    """Name, inputs, and required inputs of each component."""
     for token, about in schema["resources"].items():
         yield token.rpartition(":")[2], set(about["inputProperties"]), set(about.get("requiredInputs", []))
 

@@ -34,7 +34,7 @@ def test_a_whole_cluster_comes_up_validated_stays_as_it_is_and_goes(
 
 
 def existing_cluster(kubeconfig: Path) -> dict[str, Any]:
-    """The machines of the data centre, and where the program finds cluster and charts."""
+    """The machines of the data centre, and the program's paths to cluster and charts."""
     pool = {"name": "h100", "vmSize": "Standard_ND96isr_H100_v5", "count": 2, "nodeSelector": {"machines": "h100"}}
     return {
         "aks-infiniband:existingCluster": {"kubeconfig": "~/.kube/config"},

@@ -1,6 +1,6 @@
-"""`pip install ./components` gives a program of somebody else's all that it needs, and nothing of this checkout.
+"""`pip install ./components` gives another's program all that it needs, and nothing of this checkout.
 
-`./command_line` beside it gives the command.
+`./command_line` in addition to it gives the command.
 """
 
 import os
@@ -33,7 +33,7 @@ def run(*command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 def python(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The interpreter of a new environment with library and command line in it, built from a copy as pip builds them.
 
-    What they depend on is this environment's: whether it suits is a test of its own.
+    Its dependencies are this environment's: a separate test checks if it suits.
     """
     folder = tmp_path_factory.mktemp("library")
     (backend,) = PACKAGING["build-system"]["requires"]

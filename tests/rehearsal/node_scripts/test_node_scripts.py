@@ -1,4 +1,4 @@
-"""The scripts of node preparation, peermem and toolkit hardening in a real shell, beside stand-ins for its programs.
+"""The scripts of node preparation, peermem and toolkit hardening in a real shell, with stand-ins for its programs.
 
 A folder takes the place of the machine's root, so its paths are other ones. All else is as on a machine.
 """
@@ -131,7 +131,7 @@ def test_where_another_drop_in_wins_nothing_is_restarted_again_and_again(machine
 
 
 def run_container(machine: Machine, spec: Any, **environment: str) -> subprocess.CompletedProcess[str]:
-    """What the container that works on the machine does until it ends or sleeps: the machine's sleep ends it."""
+    """The work of the container on the machine until it ends or sleeps: the machine's sleep ends it."""
     machine.program("nsenter", '#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n')
     pod = spec["template"]["spec"]
     (container,) = pod.get("initContainers") or pod["containers"]

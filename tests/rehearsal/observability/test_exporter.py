@@ -21,7 +21,7 @@ from tests.some_pools import H100, pool
 
 ALERTS = Path(__file__).parents[3] / "components/aks_infiniband/observability/alerts.yaml"
 LABELS = 'job="aks-infiniband-hcas", node="n0", pool="nd"'
-"""What the monitor puts on every metric."""
+"""The labels that the monitor puts on every metric."""
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]
 
@@ -83,7 +83,7 @@ def first_hca(hardware: Hardware, **changed: object) -> Hardware:
 
 
 def firing(promtool: Path, folder: Path, samples: dict[str, str]) -> set[str]:
-    """The alerts that fire where these samples stay for half an hour: those that a test without any finds."""
+    """The alerts that fire if these samples stay for half an hour: those that a test without any finds."""
     inputs = [{"series": name, "values": f"{value}x30"} for name, value in samples.items()]
     asked = {"expr": 'count by (alertname) (ALERTS{alertstate="firing"})', "eval_time": "30m", "exp_samples": []}
     tests = [{"interval": "1m", "input_series": inputs, "promql_expr_test": [asked]}]

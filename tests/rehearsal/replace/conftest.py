@@ -16,5 +16,5 @@ def hbv4(rehearse_ours: RehearseOurs) -> Fleet:
 
 @pytest.fixture
 def evidence(tmp_path: Path) -> Path:
-    """Where a test's commands keep evidence."""
+    """The folder in which a test's commands keep evidence."""
     return tmp_path

@@ -59,11 +59,11 @@ class Fleet:
         return sorted(node["metadata"]["name"] for node in self.stack.nodes(agentpool=self.pool))
 
     def node(self, number: int) -> str:
-        """A node of the pool that is there now: each test takes one of its own."""
+        """A node of the pool that is there now: each test takes another one."""
         return self.names()[number % self.count]
 
     def is_whole(self) -> bool:
-        """Whether the pool has all machines, all of them may be used, and the program finds nothing to do."""
+        """True if the pool has all machines, all of them may be used, and the program finds nothing to do."""
         nodes = [node.to_dict() for node in self.stack.cluster().list(Node)]
         held = [node for node in nodes if is_in_quarantine(node) or node["spec"].get("unschedulable")]
         return len(self.names()) == self.count and not held and not self.stack.preview().changed
@@ -80,7 +80,7 @@ def fleet(stack: Stack, *, machines: int) -> Fleet:
 
 
 def steps(case: dict[str, Any]) -> list[str]:
-    """What was done, in order."""
+    """The actions, in order."""
     return [line["step"] for line in case["lines"]]
 
 
@@ -93,7 +93,7 @@ def tell(what: str, case: dict[str, Any]) -> None:
 
 
 BEFORE = ["Quarantined", "Emptied", "EvidenceKept", "Restarted"]
-"""What is done to every machine."""
+"""The actions on every machine."""
 CURED_BY_RESTART = [*BEFORE, "Sound", "LetIn"]
 CURED_BY_ANOTHER_HOST = [*BEFORE, "Bad", "GoesOn", "Redeployed", "Sound", "LetIn"]
 GIVEN_UP = [*BEFORE, "Bad", "GoesOn", "Redeployed", "Bad", "GoesOn", "Deleted", "Gone", "Refilled", "Arrived"]

@@ -149,7 +149,7 @@ def test_a_machine_that_is_bad_again_after_it_was_cured_has_its_whole_story_in_t
     assert places == sorted(places)
     assert decided.rindex("cordoned by validate --cordon") > places[-1]
     (earlier,) = [line for line in ticket.splitlines() if line.startswith("- validate on ") and ": fail: " in line]
-    assert earlier.endswith(", of an earlier boot: the machine was started anew since")
+    assert earlier.endswith(", of an earlier boot: the machine was started again since")
     (finding,) = [each for each in found(four, "doctor")["findings"] if each["object"] == f"node {node}"]
     assert "aks-infiniband validate --cordon holds it" in finding["cause"]
 

@@ -29,8 +29,8 @@ KEEP, SEND, _ASK = snippets("evidence.md", "sh")
 
 @pytest.fixture(autouse=True)
 def day(hbv4: Fleet) -> None:
-    """Each test has a day of its own: the pages' commands keep to the budget."""
-    with suppress(ApiError):  # there is no history yet
+    """Each test has a separate day: the pages' commands keep to the budget."""
+    with suppress(ApiError):  # the history is still empty
         hbv4.stack.cluster().delete(ConfigMap, "replaced-machines", namespace="aks-infiniband-system")
 
 
@@ -42,13 +42,13 @@ def lines(block: str, node: str) -> list[str]:
 
 
 def run(fleet: Fleet, script: str, folder: Path) -> str:
-    """What a script prints in the rehearsal's shell; it must succeed."""
+    """The output of a script in the rehearsal's shell; it must succeed."""
     return in_shell(f"{fleet.entered}\n{script}", folder, seconds=LIMIT_SECONDS)
 
 
 @contextmanager
 def begun(fleet: Fleet, line: str, folder: Path, *, until: str) -> Iterator["subprocess.Popen[str]"]:
-    """A command of a page that has said something, and goes on."""
+    """A command of a page that has said something, and continues."""
     pipe, entered = subprocess.PIPE, f"{fleet.entered} && exec {line}"
     with subprocess.Popen(["bash", "-c", entered], cwd=folder, stdout=pipe, stderr=pipe, text=True) as going:
         try:

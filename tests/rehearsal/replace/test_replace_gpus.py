@@ -1,7 +1,7 @@
 """A pool of GPU machines loses one after the other to the faults of the field, and comes back whole without a person.
 
-Four machines by default, because a machine is measured beside three others in any pool, and an `up` of 16 takes five
-minutes more. `REPLACE_MACHINES=16` is what docs/replace.md tells of.
+Four machines by default, because a machine is measured together with three others in any pool, and an `up` of 16 takes
+five minutes more. `REPLACE_MACHINES=16` is the run in docs/replace.md.
 """
 
 from pathlib import Path
@@ -24,7 +24,7 @@ FAULTS: Final[tuple[tuple[str, list[dict[str, Any]], tuple[str, ...]], ...]] = (
     ("a throttled GPU", [{"name": "throttled-gpu", "gpu": 3, "factor": 0.6}], ("gpu-throttling",)),
     ("a GPU on half of its PCIe lanes", [{"name": "half-lanes", "gpu": 5}], ("gpu-pcie",)),
 )
-"""What is wrong, as faults of the rehearsal, and what the verdict names."""
+"""Faults of the rehearsal, and the names in the verdict."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""What a tenant leaves on a node costs no machine, and a machine that cannot be measured is counted, not condemned."""
+"""A tenant's leftovers on a node cost no machine, and a machine that cannot be measured is counted, not condemned."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""A bad machine that a job runs on: `replace` waits for the job, or evicts it, as it was told."""
+"""A bad machine that a job runs on: `replace` waits for the job, or evicts it, by its flag."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -27,7 +27,7 @@ class Training:
         self._client.create(cast("Job", Job.from_dict(_job(fleet.pool, pods, seconds))))
 
     def nodes(self) -> list[str]:
-        """Where pods of it run."""
+        """The nodes of its pods."""
         running = [pod for pod in self.pods() if pod["status"]["phase"] == "Running"]
         return sorted(pod["spec"]["nodeName"] for pod in running)
 

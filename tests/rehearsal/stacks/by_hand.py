@@ -1,4 +1,4 @@
-"""Somebody changes a pool in the simulated Azure, past the program."""
+"""Changes a pool in the simulated Azure, without the program."""
 
 import json
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""`make rehearse` as a person runs it: a process in a session of its own, and what it prints in a file."""
+"""`make rehearse` as a person runs it: a process in a separate session, and its output in a file."""
 
 import os
 import subprocess
@@ -21,10 +21,10 @@ UP = ("--speed", str(SPEED))
 
 
 def rehearse(checkout: Path, *arguments: str, poor: Path | None = None) -> "subprocess.Popen[bytes]":
-    """Start a command in a session of its own, as a terminal does; it prints into the file `output`.
+    """Start a command in a separate session, as a terminal does; it prints into the file `output`.
 
-    Behind a proxy that answers nobody, with Python's output unbuffered: neither may make a difference.
-    poor: a folder; the command runs where it may write nothing else, and where little is allowed (poor_place.py).
+    The proxy never answers, and Python's output is unbuffered: neither may make a difference. poor: a folder; the
+    command runs with few rights and may write nothing else (poor_place.py).
     """
     command = [sys.executable, "-m", "rehearsal", "--project", str(checkout), *arguments]
     left_out = {ENVIRONMENT_VARIABLE, "no_proxy", "NO_PROXY"}

@@ -47,12 +47,12 @@ class Stack(RehearsedStack):
         return done
 
     def report(self, pool: str) -> dict[str, Any]:
-        """What a pool's validation found, as a whole."""
+        """The findings of a pool's validation, as a whole."""
         found: dict[str, Any] = reports_of(self.outputs(), self.rehearsal.engine().deployment())[pool]
         return found
 
     def workload(self, pool: str) -> dict[str, Any]:
-        """What `aks-infiniband workload` prints of a pool, for the stack as it is rehearsed."""
+        """The output of `aks-infiniband workload` for a pool, for the stack as it is rehearsed."""
         deployed = yaml.safe_load(self.rehearsal.engine_as_it_is().stack_file.read_text())["config"]
         with chdir(self.rehearsal.project):
             stack = load(deployed)
@@ -64,7 +64,7 @@ class Stack(RehearsedStack):
         return {name: pool["validation"]["verdict"] for name, pool in pools.items() if "validation" in pool}
 
     def rdma_devices(self) -> set[str]:
-        """What the RDMA devices of the machines that ran a Job are called, without their numbers."""
+        """The names of the RDMA devices of the machines that ran a Job, without their numbers."""
         found = self.rehearsal.run.machines.glob("*/sys/class/infiniband/*")
         return {path.name.rstrip("0123456789") for path in found}
 
@@ -100,7 +100,7 @@ class Stack(RehearsedStack):
 
 
 def doctor(kubeconfig: Path) -> dict[str, Any]:
-    """What `aks-infiniband doctor` says of a cluster, as JSON; its exit code fits."""
+    """The output of `aks-infiniband doctor` for a cluster, as JSON; its exit code fits."""
     command = [str(Path(sys.executable).with_name("aks-infiniband")), "doctor", "--kubeconfig", str(kubeconfig)]
     done = subprocess.run([*command, "--output", "json"], check=False, capture_output=True, text=True, timeout=180)
     assert done.returncode in (0, 1), done.stderr

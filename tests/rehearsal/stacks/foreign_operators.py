@@ -1,7 +1,7 @@
 """Operators that are not the rehearsal's: they act on the real custom resources with the real objects' names.
 
-They stand for NVIDIA's own, which can be run beside a rehearsal; they share nothing with the stand-ins but the API
-server. Written down from what Network Operator 26.4.1 and GPU Operator 26.3.3 create.
+The operators stand for NVIDIA's own, which can be run in a rehearsal; they share only the API server with the
+stand-ins. Written down from what Network Operator 26.4.1 and GPU Operator 26.3.3 create.
 """
 
 import threading
@@ -132,7 +132,7 @@ def _daemon_set(
 
 
 def _apply(client: Client, document: dict[str, Any], namespace: str) -> bool:
-    """Whether the object is as it should be on every node that it is for."""
+    """True if the object is as it should be on every node that it is for."""
     placed = {**document, "metadata": {**document["metadata"], "namespace": namespace}}
     classes: dict[str, Any] = {"ConfigMap": ConfigMap, "DaemonSet": DaemonSet}
     applied = client.apply(classes[document["kind"]].from_dict(placed), field_manager="foreign", force=True)

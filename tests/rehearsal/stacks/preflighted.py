@@ -1,4 +1,4 @@
-"""An `up` that makes its preflight. A rehearsal has none, because it has no Azure that speaks HTTPS."""
+"""An `up` that makes its preflight. A rehearsal has none, because its Azure does not speak HTTPS."""
 
 from pathlib import Path
 from typing import Final
@@ -23,7 +23,7 @@ in_place_of_the_world({url!r}, pathlib.Path({certificate!r}), pytest.MonkeyPatch
 
 
 def up(stack: Stack, arm: Arm, folder: Path) -> Outcome:
-    """Bring the stack up as its file says, preflight included, which asks `arm` in the place of Azure."""
+    """Bring the stack up as its file says, preflight included, which calls `arm` in the place of Azure."""
     certificate, program = certified(folder), stack.rehearsal.project / "__main__.py"
     own = program.read_text(encoding="utf-8")
     with serving(arm.reply, certificate) as url:

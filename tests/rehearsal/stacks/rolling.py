@@ -1,4 +1,4 @@
-"""Drivers that roll out one node first, beside an update, and which driver each node has."""
+"""Drivers that roll out one node first, at the same time as an update, and the driver of each node."""
 
 import json
 import subprocess
@@ -19,14 +19,14 @@ COMMAND: Final = str(Path(sys.executable).with_name("aks-infiniband"))
 GPU_OPERATOR: Final = ("**:Release::rdma-gpu-operator",)
 NIC_POLICIES: Final = ("**rdma-nic-*",)
 NETWORK_OPERATOR: Final = ("**:Release::rdma-network-operator", *NIC_POLICIES)
-"""What is updated alone, while a rollout holds nodes back: docs/rollout.md."""
+"""The resources that are updated alone, while a rollout holds nodes back: docs/rollout.md."""
 
 
 def driver_images(stack: Stack) -> dict[str, str]:
     """The OFED driver's image on each node."""
     pods = stack.cluster().list(Pod, namespace="network-operator", labels={"nvidia.com/ofed-driver": ""})
     found: list[dict[str, Any]] = [pod.to_dict() for pod in pods]
-    placed = (pod["spec"] for pod in found if "nodeName" in pod["spec"])  # one that was just made has no node yet
+    placed = (pod["spec"] for pod in found if "nodeName" in pod["spec"])  # a new one does not have a node yet
     return {spec["nodeName"]: spec["containers"][0]["image"] for spec in placed}
 
 
@@ -34,7 +34,7 @@ def gpu_driver_images(stack: Stack) -> dict[str, str]:
     """The GPU driver's image on each node."""
     pods = stack.cluster().list(Pod, namespace="gpu-operator", labels={"app": "nvidia-driver-daemonset"})
     found: list[dict[str, Any]] = [pod.to_dict() for pod in pods]
-    placed = (pod["spec"] for pod in found if "nodeName" in pod["spec"])  # one that was just made has no node yet
+    placed = (pod["spec"] for pod in found if "nodeName" in pod["spec"])  # a new one does not have a node yet
     return {spec["nodeName"]: spec["containers"][0]["image"] for spec in placed}
 
 
@@ -57,7 +57,7 @@ def let_go(stack: Stack, how: str) -> list[str]:
 def rolling_out(
     stack: Stack, targets: Sequence[str], *flags: str, fault: dict[str, Any] | None = None
 ) -> Iterator[tuple[dict[str, Any], "Future[Outcome]"]]:
-    """What the command says of an update of `targets`, which begins as soon as nodes are held, and the update.
+    """The command's output on an update of `targets`, which begins as soon as nodes are held, and the update.
 
     fault: what the first node has from then on.
     """

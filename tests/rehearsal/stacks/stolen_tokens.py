@@ -1,4 +1,4 @@
-"""What somebody could try with a stolen token of each of our accounts, as data: docs/trust.md has the same rows.
+"""Actions that a thief could try with a stolen token of each of our accounts, as data: docs/trust.md has the same rows.
 
 `here` is the node of the pod whose token was stolen, `there` another node of the pool.
 """
@@ -39,7 +39,7 @@ _CLAIM: Final = "claimed-here"
 
 @dataclass(frozen=True)
 class Try:
-    """One thing to try. refused: what the API server says; None where it is allowed, for the account's own work."""
+    """One thing to try. refused: the API server's words; None if it is allowed, for the account's own work."""
 
     what: str
     do: Callable[[Client, str, str], Any]
@@ -166,7 +166,7 @@ _EVERYBODY: Final = (
         "cannot create",
     ),
 )
-_ALONE: Final = "may change a condition of its own pod's node alone"
+_ALONE: Final = "may change only a condition of the node that its pod is on"
 _OWN_EVENTS: Final = "may report Events about its own pod's node alone"
 TRIED: Final[Mapping[Account, tuple[Try, ...]]] = {
     "light-check": (
@@ -192,7 +192,11 @@ TRIED: Final[Mapping[Account, tuple[Try, ...]]] = {
             _on(_event, "here", source="aks-auto-repair", reason="NodeRebootStart"),
             f"names {SOURCE}",
         ),
-        Try("report a reason that is not the check's", _on(_event, "here", reason="NodeRebootStart"), "has no reasons"),
+        Try(
+            "report a reason that is not the check's",
+            _on(_event, "here", reason="NodeRebootStart"),
+            "has only the reasons",
+        ),
         Try("report an Event in another namespace", _on(_event, "here", namespace="kube-system"), "cannot create"),
     ),
     "light-check-watch": (
@@ -237,12 +241,12 @@ TRIED: Final[Mapping[Account, tuple[Try, ...]]] = {
         Try("call its own node unhealthy", _on(_condition, "here"), "cannot patch"),
         Try("publish devices of its own node", _on(_slice, "here"), None),
         Try("withdraw them", lambda thief, here, there: thief.delete(ResourceSlice, f"forged-{here}-{DRIVER}"), None),
-        Try("publish devices of another node", _on(_slice, "there"), "of its own pod's node alone"),
+        Try("publish devices of another node", _on(_slice, "there"), "of the node that its pod is on"),
         Try("publish devices of another driver", _on(_slice, "here", driver="gpu.nvidia.com"), "alone"),
         Try(
             "withdraw the devices of another node",
             lambda thief, here, there: thief.delete(ResourceSlice, f"there-{DRIVER}"),
-            "of its own pod's node alone",
+            "of the node that its pod is on",
         ),
         Try(
             "report on a device that its own node has given",
@@ -269,7 +273,7 @@ WRITES_OF: Final[Mapping[Account, str]] = {
     "light-check": "call its own node unhealthy",
     "dranet": "publish devices of its own node",
 }
-"""What a token that is bound to no pod may not do either, although a pod's may."""
+"""Actions that a token that is bound to no pod may not do either, although a pod's may."""
 
 
 def _device(node: str) -> dict[str, Any]:
@@ -285,7 +289,7 @@ def _token(client: Client, account: str, pod: Any) -> str:
 
 
 def thief(stack: RehearsedStack, account: str, node: str | None) -> Client:
-    """Somebody with a token of an account in our own namespace: of a pod on this node, or of none."""
+    """A client with a token of an account in our own namespace: of a pod on this node, or of none."""
     client, pod = stack.cluster(), None
     if node:
         document = {
@@ -307,7 +311,7 @@ def thief(stack: RehearsedStack, account: str, node: str | None) -> Client:
 
 
 def refusal(attempt: Try, client: Client, here: str, there: str) -> str | None:
-    """What the API server says; None where it does as asked."""
+    """The API server's words; None if it obeys."""
     try:
         attempt.do(client, here, there)
     except ApiError as error:
@@ -356,7 +360,7 @@ def bring_dranet(client: Client, here: str, there: str) -> None:
 
 
 def are_held(thief: Client, there: str) -> bool:
-    """Whether the API server has read dranet's policies, which it does a moment after they are made."""
+    """True if the API server has read dranet's policies, which it does a moment after they are made."""
     tries: tuple[Any, ...] = (_slice_of(there), _event_of(there))
     return all(_is_refused(thief, made) for made in tries)
 

@@ -1,4 +1,4 @@
-"""AKS owns the GPU driver, and every image comes from a mirror that asks who pulls. The tests follow one another."""
+"""AKS owns the GPU driver, and every image comes from a mirror that requires a login. The tests follow one another."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def changed(stack: Stack) -> None:
 
 
 def pod_specs(stack: Stack) -> list[dict[str, Any]]:
-    """Of everything that the program, the charts and the operators run."""
+    """Specs of everything that the program, the charts and the operators run."""
     client = stack.cluster()
     found: list[dict[str, Any]] = []
     for namespace in OURS:
@@ -99,7 +99,9 @@ BEYOND = [
     ("create", "k8s.cni.cncf.io", "network-attachment-definitions", WORKLOADS),
     ("patch", "", "nodes", ""),
 ]
-"""What would lead to a Secret of ours, a privileged pod or a forged verdict: verb, group, resource, namespace."""
+"""Rights that would lead to a Secret of ours, a privileged pod or a forged verdict: verb, group, resource,
+namespace.
+"""
 
 
 @pytest.mark.parametrize("role", ["view", "edit", "admin"])
@@ -137,7 +139,7 @@ def test_there_is_no_secret_and_no_account_of_ours_where_workloads_run(stack: St
 def test_the_account_of_a_finished_validation_may_do_nothing_but_meet_and_report(
     stack: Stack, brought_up: Outcome
 ) -> None:
-    """Its Job has ended, and with its pods their tokens; this is what somebody could do who had one."""
+    """Its Job has ended, and with its pods their tokens; this is the power of a thief who had one."""
     client, user = stack.cluster(), f"system:serviceaccount:{SYSTEM}:validation"
 
     def may(**wanted: str) -> bool:
@@ -181,7 +183,7 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
 
 
 def try_pod(stack: Stack, spec: dict[str, Any]) -> None:
-    """Ask the API server for a pod where workloads run, as its administrator, without making it."""
+    """Try to create a pod in a namespace of workloads, as its administrator, without making it."""
     named = {
         kind: [
             {"name": f"{kind}-{number}".lower(), "image": "x", **container}

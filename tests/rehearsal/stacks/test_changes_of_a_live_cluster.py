@@ -34,9 +34,9 @@ OFFERS: Final[Mapping[str, dict[str, str]]] = {
     "driver-only": {},
     "dra": {CLAIMED: "1"},
 }
-"""What a machine with one HCA offers in each mode."""
+"""The offers of a machine with one HCA in each mode."""
 INBOX: Final = {"nicDriver": "inbox"}
-"""What mode dra wants of the pool, and wants first: docs/dra.md."""
+"""The first requirement of mode dra for the pool: docs/dra.md."""
 PATCH: Final = """
 kubectl patch nicclusterpolicies.mellanox.com nic-cluster-policy --type merge \
   --patch '{"spec": {"rdmaSharedDevicePlugin": {"version": "by-hand"}}}'
@@ -67,7 +67,7 @@ def brought_up(stack: Stack) -> Outcome:
 
 
 def offered(stack: Stack) -> list[dict[str, str]]:
-    """What each machine of the pool offers of RDMA; a device plugin that is gone leaves a zero."""
+    """The offers of RDMA of each machine of the pool; a device plugin that is gone leaves a zero."""
     devices, found = published(stack), []
     for node in stack.nodes(agentpool="hb"):
         claimed = devices.get(node["metadata"]["name"])
@@ -78,7 +78,7 @@ def offered(stack: Stack) -> list[dict[str, str]]:
 
 
 def kinds(outcome: Outcome) -> dict[str, str]:
-    """What was done to whom, of what a provider has made."""
+    """The operation on each resource of a provider."""
     made = [step for step in outcome.steps if step.changed and step.custom]
     return {f"{step.type.rsplit(':', 1)[-1]} {step.name}": step.operation for step in made}
 

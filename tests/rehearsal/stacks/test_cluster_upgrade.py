@@ -30,7 +30,7 @@ def kubelets(stack: Stack) -> dict[str, str]:
 
 
 def versions(stack: Stack) -> list[str]:
-    """What the stack file says: the cluster's version, and those of pools that are behind."""
+    """The versions in the stack file: the cluster's, and those of pools that are behind."""
     config = yaml.safe_load(stack.file.read_text())["config"]
     pools = [pool.get("kubernetesVersion") for pool in config["aks-infiniband:pools"]]
     return [config["aks-infiniband:cluster"]["kubernetesVersion"], *filter(None, pools)]

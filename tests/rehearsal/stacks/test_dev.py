@@ -1,6 +1,7 @@
 """The stack `dev`, from nothing to a validated cluster, changed, and back to nothing. The tests follow one another.
 
-It is brought up as a person does it, with `make rehearse KEEP=1`, and what follows is done in the cluster that it left.
+The stack is brought up as a person does it, with `make rehearse KEEP=1`, and the rest is done in the cluster that it
+left.
 """
 
 import json
@@ -61,7 +62,7 @@ def brought_up(checkout: Path) -> str:
 
 @pytest.fixture(scope="module")
 def stack(checkout: Path, brought_up: str, rehearse: Rehearse) -> Stack:
-    """What the command has left."""
+    """The stack that the command has left."""
     left = Stack(rehearse(checkout, STACK, kept=True).rehearsal)
     assert left.rdma_devices() == AKSS_NAMES
     return left
@@ -248,7 +249,7 @@ def test_the_commands_of_the_workloads_page_run_the_sample_and_a_job_on_the_pool
 
 
 def test_a_job_of_the_library_gets_a_machine_for_each_pod(stack: Stack, brought_up: str, tmp_path: Path) -> None:
-    """Its check is not run here, because simulated machines have no sh: test_require_infiniband.py runs it."""
+    """Its check is not run here, because simulated machines lack sh: test_require_infiniband.py runs it."""
     template = stack.workload("ndh100")["podTemplate"]
     image = "nvcr.io/nvidia/pytorch:25.12-py3"
     workload = Workload(name="checked", namespace="aks-infiniband", template=template, machines=2, image=image)

@@ -73,7 +73,7 @@ def job(name: str, template: dict[str, Any], *, pods: int) -> dict[str, Any]:
 
 
 def cannot_allocate(stack: Stack, namespace: str, pod: str) -> bool:
-    """Whether the scheduler has said of a pod, by the beginning of its name, that its claim cannot be met."""
+    """True if the scheduler has said of a pod, by the beginning of its name, that its claim cannot be met."""
     events = [event.to_dict() for event in stack.cluster().list(Event, namespace=namespace)]
     return any(
         event["reason"] == "FailedScheduling"

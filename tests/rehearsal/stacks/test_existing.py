@@ -1,5 +1,5 @@
-"""The stack `existing`: a cluster that somebody else made and keeps, with kube-prometheus and a GPU Operator in it, and
-with namespaces of teams. The tests follow one another.
+"""The stack `existing`: a cluster that others made and keep, with kube-prometheus and a GPU Operator in it, and with
+namespaces of teams. The tests follow one another.
 """
 
 import json
@@ -24,7 +24,7 @@ PrometheusRule = create_namespaced_resource("monitoring.coreos.com", "v1", "Prom
 ResourceFlavor = create_global_resource("kueue.x-k8s.io", "v1beta2", "ResourceFlavor", "resourceflavors")
 Topology = create_global_resource("kueue.x-k8s.io", "v1beta2", "Topology", "topologies")
 BY_DESIGN = ("definition ", "labels of the operators on node ")
-"""What Helm and Node Feature Discovery leave: docs/teardown.md."""
+"""The leftovers of Helm and Node Feature Discovery: docs/teardown.md."""
 LEFT_ON_PURPOSE = """
 kubectl create clusterrole aks-infiniband-system-validation --verb list --resource nodes
 kubectl label clusterrole aks-infiniband-system-validation app.kubernetes.io/part-of=aks-infiniband
@@ -65,7 +65,7 @@ def watched(stack: Stack) -> None:
 
 
 def teardown(stack: Stack) -> dict[str, str]:
-    """What `aks-infiniband teardown` finds, each with its command; its exit code fits."""
+    """The findings of `aks-infiniband teardown`, each with its command; its exit code fits."""
     stack.settings(existingCluster={"kubeconfig": str(stack.rehearsal.run.kubeconfig)})
     command = [str(Path(sys.executable).with_name("aks-infiniband")), "teardown", "-s", STACK, "--output", "json"]
     done = subprocess.run(

@@ -9,7 +9,7 @@ SNAPSHOT = (
     "/subscriptions/11111111-2222-4333-8444-555555555555/resourceGroups/images/providers"
     "/Microsoft.ContainerService/snapshots/gb"
 )
-"""Of a node image with drivers."""
+"""Snapshot of a node image with drivers."""
 
 
 @pytest.mark.field_report("A10", "R2")

@@ -21,7 +21,7 @@ ComputeDomain = create_namespaced_resource("resource.nvidia.com", "v1beta1", "Co
 
 
 def checks(stack: Stack, name: str) -> list[dict[str, Any]]:
-    """Those of the last validation, whether it has passed or not."""
+    """Checks of the last validation, whether it has passed or not."""
     report = left_in(stack.kubeconfig())[POOL]
     return [check for check in report["checks"] if check["check"] == name]
 
@@ -92,7 +92,7 @@ def test_a_node_of_another_rack_is_named(stack: Stack, brought_up: Outcome) -> N
     with stack.broken("other-clique", node="*000002"):
         outcome = stack.up()
     assert not outcome.succeeded
-    assert "its GPUs are in an NVLink domain of their own, another rack" in said(outcome)
+    assert "its GPUs are in a separate NVLink domain, another rack" in said(outcome)
     alone = [check["node"] for check in checks(stack, "nvlink-domain") if check["verdict"] == "fail"]
     assert [node[-6:] for node in alone] == ["000002"]
 

@@ -390,4 +390,4 @@ def test_a_token_that_no_kubelet_has_fetched_writes_nothing(stack: Stack, robbed
     (attempt,) = [row for row in TRIED[account] if row.what == WRITES_OF[account]]
     said = refusal(attempt, thief(stack, account, None), robbed.here, robbed.there)
     assert said is not None
-    assert "of its own pod's node alone" in said
+    assert "of the node that its pod is on" in said

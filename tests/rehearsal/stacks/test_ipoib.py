@@ -96,7 +96,7 @@ def system_objects(stack: Stack) -> set[str]:
 
 @pytest.fixture
 def left_behind(stack: Stack, brought_up: Outcome) -> Iterator[None]:
-    """Whatever the command made is gone after it, but for the record; what the stack has made is as it was."""
+    """Everything that the command made is gone after it, except the record; the stack's objects are as they were."""
     before = system_objects(stack)
     yield
     eventually(lambda: system_objects(stack) == before)
@@ -107,7 +107,7 @@ def command(stack: Stack, *flags: str) -> list[str]:
 
 
 def validate(stack: Stack, *flags: str, code: int) -> dict[str, Any]:
-    """What `aks-infiniband validate` says, and its exit code."""
+    """The output of `aks-infiniband validate`, and its exit code."""
     done = subprocess.run(command(stack, *flags), check=False, capture_output=True, text=True, timeout=LIMIT_SECONDS)
     assert done.returncode == code, done.stdout + done.stderr
     assert done.stderr == ""
@@ -150,7 +150,7 @@ def test_a_node_that_became_slow_is_named_with_the_figure_that_fell_and_cordoned
 
 
 def said(stack: Stack, *words: str, code: int) -> str:
-    """What a command of ours says of the cluster, and its exit code."""
+    """The output of a command of ours on the cluster, and its exit code."""
     whole = [VALIDATE[0], *words, "--kubeconfig", str(stack.rehearsal.run.kubeconfig)]
     done = subprocess.run(whole, check=False, capture_output=True, text=True, timeout=LIMIT_SECONDS)
     assert done.returncode == code, done.stdout + done.stderr

@@ -27,7 +27,7 @@ UPGRADE_SAYS: Final = (
     "AKS drains and reimages",
     "is accepted (1 of 2)",
 )
-"""What the command has said when it is killed."""
+"""The output of the command when it is killed."""
 _HELD: Final = "aks-infiniband/held-by-rollout"
 
 
@@ -68,7 +68,7 @@ def test_the_next_upgrade_ends_it_and_the_one_after_it_changes_nothing(stack: St
 
 
 def _is_back(node: dict[str, Any]) -> bool:
-    """Whether the driver of before the last rollout is no longer being replaced, and the node offers what it has."""
+    """True if the driver of before the last rollout is no longer being replaced, and the node offers its resources."""
     state = node["metadata"]["labels"].get("nvidia.com/ofed-driver-upgrade-state")
     return state in (None, "", "upgrade-done") and node["status"]["allocatable"].get("rdma/shared_ib") == "63"
 
@@ -92,7 +92,7 @@ MOMENTS: Final[dict[str, tuple[bool, Moment]]] = {
     "the first node is measured": (True, lambda stack, before, jobs: _jobs(stack) > jobs),
     "the others are let go": (True, lambda stack, before, jobs: held(stack) == []),
 }
-"""Whether an update with another driver goes on then, and how the cluster shows that it is time."""
+"""True if an update with another driver continues then, and the sign in the cluster that it is time."""
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
@@ -104,7 +104,7 @@ def test_a_rollout_is_killed_and_what_it_holds_goes_on_when_it_is_let_go(
     first, other = sorted(before)
     eventually(lambda: not any(node["spec"].get("unschedulable") for node in stack.nodes()), seconds=300)
     eventually(lambda: all(_is_back(node) for node in stack.nodes(agentpool=STACK)), seconds=300)
-    # The measurement of a rollout that was killed before goes on to its end, and its nodes are busy until then.
+    # The measurement of a rollout that was killed before continues to its end, and its nodes are busy until then.
     eventually(lambda: not _measuring(stack), seconds=300)
     version = f"doca3.5.0-26.07-0.1.0.0-{list(MOMENTS).index(moment)}"
     with ThreadPoolExecutor() as beside, rollout(stack, "--first", first) as gate:

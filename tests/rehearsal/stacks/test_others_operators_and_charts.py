@@ -1,4 +1,4 @@
-"""CHARTS and OPERATORS: charts that somebody packed, and operators that are not the rehearsal's, bring the stack up."""
+"""CHARTS and OPERATORS: charts that a user packed, and operators that are not the rehearsal's, bring the stack up."""
 
 import json
 import tarfile

@@ -25,7 +25,7 @@ def definitions(stack: Stack) -> set[str]:
 
 
 def images(stack: Stack, namespace: str) -> set[str]:
-    """Of an operator and of all that it runs, as the templates have them."""
+    """Images of an operator and of all that it runs, as the templates have them."""
     listed: list[Any] = [*stack.cluster().list(Deployment, namespace=namespace)]
     listed += stack.cluster().list(DaemonSet, namespace=namespace)
     templates = [item.to_dict()["spec"]["template"]["spec"] for item in listed]
@@ -62,7 +62,7 @@ def test_the_gpu_operators_half_is_measured_on_the_first_node(stack: Stack, brou
 
 
 def at_rest(stack: Stack, names: Collection[str]) -> bool:
-    """Whether these nodes may be measured: an upgrade of GPU drivers uncordons the last one after its driver is new."""
+    """True if these nodes may be measured: an upgrade of GPU drivers uncordons the last one after its driver is new."""
     nodes = [node for node in stack.nodes() if node["metadata"]["name"] in names]
     return all(
         not node["spec"].get("unschedulable") and node["status"]["allocatable"].get("nvidia.com/gpu") == "8"

@@ -19,8 +19,7 @@ from .conftest import Stack, copy_of_project
 from .rolling import COMMAND, GPU_OPERATOR, NIC_POLICIES, driver_images, gpu_driver_images, let_go, rolling_out
 
 STACK = "-".join(["sixteen-machines"] * 5 + ["of-our-own-cloud"])[:100]
-"""As long as Pulumi takes, so that the cluster gets a name of its own, and its machines' group one that no label holds.
-"""
+"""As long as Pulumi takes, so that the cluster gets another name, and its machines' group one that no label holds."""
 ANSWERS = ("--workload", "training", "--size", "Standard_ND96amsr_A100_v4", "--region", "southcentralus")
 POOL = "ndma100"
 SUBSCRIPTION = "/subscriptions/11111111-2222-4333-8444-555555555555"
@@ -30,7 +29,7 @@ PodMonitor = create_namespaced_resource("azmonitoring.coreos.com", "v1", "PodMon
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory, rehearse: Rehearse) -> Stack:
-    """What people get who ask for a way to InfiniBand."""
+    """The result for people who choose a way to InfiniBand."""
     project = copy_of_project(tmp_path_factory.mktemp("stack") / "project")
     there = ("--stack", STACK, "--folder", str(project))
     subprocess.run([COMMAND, "init", *ANSWERS, *there], check=True, capture_output=True, timeout=120)
@@ -107,7 +106,7 @@ def test_with_azures_prometheus_a_second_up_adds_alerts_and_exporters_and_change
 
 
 def stops_on_a_slow_first_node(stack: Stack, before: dict[str, str]) -> None:
-    """Another driver makes the first node slow: the other one does not get it until somebody lets it go on."""
+    """Another driver makes the first node slow: the other one does not get it until a person releases it."""
     first, other = sorted(before)
     slow = {"name": "slow", "node": first, "device": "mlx5_3", "factor": 0.5}
     with rolling_out(stack, NIC_POLICIES, "--first", first, fault=slow) as (found, updated):

@@ -29,7 +29,9 @@ make() {
   esac
 }
 """
-"""What the Makefile's targets run, for a copy of the project: a checkout's own rehearsal of `dev` is left alone."""
+"""The commands of the Makefile's targets, for a copy of the project: a checkout's own rehearsal of `dev` is
+left alone.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +43,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def said(checkout: Path) -> list[str]:
-    """What each block of commands printed."""
+    """The output of each block of commands."""
     command = shlex.join([sys.executable, "-m", "rehearsal", "--project", str(checkout)])
     make = MAKE.replace("COMMAND", f"PYTHONPATH={shlex.quote(str(PROJECT))} {command}")
     inside = f". {RUNS}/dev/activate\n"

@@ -1,4 +1,4 @@
-"""What goes wrong in the field goes wrong here, and the rehearsal says why. The tests follow one another."""
+"""Faults of the field happen here, and the rehearsal says why. The tests follow one another."""
 
 import re
 from pathlib import Path

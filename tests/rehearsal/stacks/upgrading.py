@@ -1,4 +1,4 @@
-"""What a cluster is upgraded with, and what its nodes show meanwhile."""
+"""The tools of a cluster's upgrade, and the state of its nodes meanwhile."""
 
 import json
 import subprocess
@@ -32,7 +32,7 @@ def upgrading(stack: Stack, *flags: str) -> Iterator["subprocess.Popen[str]"]:
 
 
 def upgrade(stack: Stack, *flags: str, code: int = 0) -> dict[str, Any]:
-    """What the command says when it has ended."""
+    """The command's output when it has ended."""
     with upgrading(stack, *flags) as command:
         said, complained = command.communicate(timeout=600)
     assert command.returncode == code, complained

@@ -1,1 +1,1 @@
-"""A stack that users have deployed, and what today's program changes in it: see README.md beside this."""
+"""A stack that users have deployed, and the changes of today's program in it: see README.md in this folder."""

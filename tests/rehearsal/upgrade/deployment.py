@@ -29,10 +29,10 @@ _OF_ONE_RUN: Final = (
     "/registry/masterleases/",
     "/registry/peerserverleases/",
 )
-"""Objects that every control plane makes anew."""
+"""Objects that every control plane makes again."""
 _ROOT_CA: Final = "/kube-root-ca.crt"
 _SECRET_KEY: Final = "4dabf18193072939515e22adb298388d"
-"""How the engine marks a secret."""
+"""The engine's mark of a secret."""
 _KUBECONFIG: Final = "<kubeconfig>"
 """In place of the cluster's kubeconfig, the one secret of the state: each run has its own."""
 _PROJECT: Final = "<project>"
@@ -42,7 +42,7 @@ _RUN: Final = "<run>"
 _SOURCE: Final = "# <source>\n"
 """In place of every Python module: an older release had another text."""
 _MANAGER: Final = "pulumi-kubernetes"
-"""How the names begin under which the provider owns fields for the program."""
+"""Prefix of the names under which the provider owns fields for the program."""
 _READY_SECONDS: Final = 180.0
 
 
@@ -64,7 +64,7 @@ def take(run: RunFolder, engine: Engine, *, given: frozenset[str]) -> None:
 
 @contextmanager
 def put_back(run: RunFolder) -> Iterator[Callable[[], None]]:
-    """The recorded data centre, running, in a folder of its own; gives a check that raises when a part has ended."""
+    """The recorded data centre, running, in a separate folder; gives a check that raises when a part has ended."""
     with ControlPlane.start(run.root, speed=SPEED, parts=WITH_KWOK) as control_plane:
         (run.azure / "state.json").write_text(_read(_AZURE))
         etcd = Etcd(run)
@@ -97,7 +97,7 @@ def put_state_back(engine: Engine, run: RunFolder) -> None:
 
 
 def command(engine: Engine, *words: str) -> str:
-    """What an engine's command prints."""
+    """The output of an engine's command."""
     line = ["pulumi", *words, "--stack", engine.stack, "--non-interactive"]
     done = subprocess.run(line, cwd=engine.project, env=engine.environ(), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -105,7 +105,7 @@ def command(engine: Engine, *words: str) -> str:
 
 
 def _trimmed(exported: Any, kubeconfig: str) -> Any:
-    """An exported state without what is this run's, and without what every update finds out anew.
+    """An exported state without the parts of this run, and without those that every update finds out again.
 
     That is the outputs of components and of the stack, and what was read of objects of others: half of it all, because
     each of them has the validation's report.
@@ -143,7 +143,7 @@ def _is_of_one_run(key: str) -> bool:
 
 
 def _documents(entries: Iterable[Stored], run: RunFolder) -> Iterator[tuple[Stored, Any]]:
-    """Each object as JSON: what is stored in protobuf is asked of the API server."""
+    """Each object as JSON: one that is stored in protobuf is read from the API server."""
     config = KubeConfig.from_file(str(run.kubeconfig))
     http = Client(config=config, trust_env=False)._client._client
     found: dict[str, dict[str, tuple[str, bool]]] = {}
@@ -176,7 +176,7 @@ def _owned(document: Any) -> Any:
 
 
 def _sourceless(value: Any) -> Any:
-    """A document in which Python modules have no text."""
+    """A document in which Python modules are without text."""
     if isinstance(value, dict):
         return {
             key: _SOURCE if key.endswith(".py") and isinstance(item, str) else _sourceless(item)

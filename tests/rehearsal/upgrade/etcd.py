@@ -12,7 +12,7 @@ import httpx2
 from rehearsal.control_plane import RunFolder
 
 _PROTOBUF: Final = b"k8s\x00"
-"""What precedes an object in protobuf (kubernetes/apimachinery, runtime/serializer/protobuf)."""
+"""The bytes before an object in protobuf (kubernetes/apimachinery, runtime/serializer/protobuf)."""
 _OPERATIONS: Final = 100
 """In one transaction; etcd takes 128."""
 _SECONDS: Final = 120.0
@@ -34,7 +34,7 @@ class Stored:
 
     @property
     def is_json(self) -> bool:
-        """Whether the value is text already, as custom resources are."""
+        """True if the value is text already, as custom resources are."""
         return not self.value.startswith(_PROTOBUF)
 
 

@@ -1,8 +1,8 @@
-"""A user's stack `dev`, as an earlier release left it, brought to today's program: nothing is made anew.
+"""A user's stack `dev`, as an earlier release left it, brought to today's program: nothing is made again.
 
-The latest release's deployment was recorded (README.md beside this says how): its data centre is started by hand,
-because what was recorded has to be there before Azure and the machines start. Every release's is also made by its own
-program, from its commit. The tests follow one another in each.
+The latest release's deployment was recorded (README.md in this folder explains it): its data centre is started by hand,
+because the recorded objects have to be there before Azure and the machines start. Every release's is also made by its
+own program, from its commit. The tests follow one another in each.
 """
 
 import shutil
@@ -28,7 +28,7 @@ from tests.rehearsal.waiting import eventually
 OTHER_SIZE = {"name": "ndh100", "vmSize": "Standard_ND96isr_H200_v5", "count": 2}
 RECORDED = "recorded"
 MADE_ANEW = ("kubernetes:batch/v1:Job::", "pulumi:index:Stash::")
-"""A validation is a new Job whenever something has changed on which it depends, and proves its report anew."""
+"""A validation is a new Job whenever something has changed on which it depends, and proves its report again."""
 
 
 FROM_COMMITS = [pytest.param(version, marks=pytest.mark.long) for version in released_versions()]
@@ -64,7 +64,7 @@ def _deployed_by_its_program(version: str, folder: Path) -> Iterator[Stack]:
 
 @dataclass(frozen=True)
 class Before:
-    """What there is before the update: the machines' names, each namespace's UID, and the GPU drivers."""
+    """The state before the update: the machines' names, each namespace's UID, and the GPU drivers."""
 
     machines: set[str]
     namespaces: dict[str, str]

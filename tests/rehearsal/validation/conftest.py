@@ -44,7 +44,7 @@ def gpu_driver(pool: str) -> dict[str, Any]:
 
 
 def device_plugin(name: str, app: str, pool: str, config: str | None) -> dict[str, Any]:
-    """A device plugin's DaemonSet on one pool's machines, with its ConfigMap mounted where it has one."""
+    """A device plugin's DaemonSet on one pool's machines, with its ConfigMap mounted if it has one."""
     spec: dict[str, Any] = {
         "nodeSelector": {"agentpool": pool},
         "containers": [{"name": "plugin", "image": "registry.invalid/plugin"}],
@@ -71,7 +71,9 @@ class Validated:
     client: Client
     folder: Path
     program: dict[str, Any] = field(default_factory=lambda: {"nodes": 2, "gpu_driver": "operator", "poll": 0.2})
-    """What the program is told of the pool beside its name: nodes, who drives GPUs, seconds between two looks."""
+    """The program's arguments on the pool, without its name: nodes, the owner of GPUs' drivers, seconds between two
+    looks.
+    """
 
     def apply(self, *documents: dict[str, Any]) -> None:
         """Create objects, or change them."""
@@ -85,12 +87,12 @@ class Validated:
             self.apply(node(pool_facts(name, H100, fabric=fabric), number, others + number))
         self.apply(driver(name), gpu_driver(name))
         self.rdma_plugin(name, vendor)
-        # Operators keep the device plugin waiting until the driver is there; nobody does here.
+        # Operators keep the device plugin waiting until the driver is there; here it does not wait.
         eventually(lambda: self._drivers(name) == len(fabrics))
         self.apply(device_plugin(f"nvidia-{name}", "nvidia-device-plugin-daemonset", name, None))
 
     def _drivers(self, pool: str) -> int:
-        """How many of a pool's GPU driver pods are ready."""
+        """The number of a pool's GPU driver pods that are ready."""
         labels: Any = {"app": "nvidia-driver-daemonset", "pool": pool}
         pods = [pod.to_dict() for pod in self.client.list(Pod, namespace="network-operator", labels=labels)]
         conditions = [condition for pod in pods for condition in pod.get("status", {}).get("conditions", [])]
@@ -115,7 +117,7 @@ class Validated:
         eventually(lambda: not self.pods(namespace))
 
     def look(self, namespace: str) -> View:
-        """What a diagnosis sees."""
+        """A diagnosis' view."""
         return collect(self.control_plane.kubeconfig.read_text(), [namespace], limit_seconds=60)
 
     def rdma_plugin(self, pool: str, vendor: str) -> None:
@@ -134,7 +136,7 @@ class Validated:
         )
 
     def engine(self, pool: str, mode: str, timeout: float) -> Engine:
-        """The engine on a stack of its own for each pool."""
+        """The engine on a separate stack for each pool."""
         kubeconfig = self.control_plane.kubeconfig.read_text()
         given = {"pool": pool, "mode": mode, "timeout": timeout, "kubeconfig": kubeconfig, **self.program}
         environment = {**self.control_plane.environment, "VALIDATION_REHEARSAL": json.dumps(given)}
@@ -145,7 +147,7 @@ class Validated:
         return run(self.engine(pool, mode, timeout), command)
 
     def log_of_updates(self, pool: str) -> Path:
-        """What the engine tells of a pool's update while it runs; until the next one begins it is the last one's."""
+        """The engine's log of a pool's update while it runs; until the next one begins it is the last one's."""
         return self.folder / pool / "up.events.jsonl"
 
     def report(self, pool: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import yaml
 from rehearsal.control_plane import ControlPlane
 
 EXPIRED: Final = "AADSTS70043: The refresh token has expired or is invalid due to sign-in frequency checks"
-"""How Microsoft Entra ID begins to say so (Azure/azure-cli issue 16209, read 2026-11)."""
+"""The beginning of Microsoft Entra ID's words on it (Azure/azure-cli issue 16209, read 2026-11)."""
 _PLUGIN: Final = """#!/bin/sh
 [ -e {folder}/credential.json ] && exec cat {folder}/credential.json
 echo "Error: failed to get token: {expired}" >&2
@@ -18,12 +18,12 @@ exit 1
 """
 _VERSION: Final = "client.authentication.k8s.io/v1beta1"
 _LONG_AGO: Final = "2000-01-01T00:00:00Z"
-"""With a token that has expired already the plugin is asked for every request."""
+"""With a token that has expired already the plugin is called for every request."""
 
 
 @dataclass(frozen=True)
 class Login:
-    """folder: one of its own. control_plane: whose administrator it is."""
+    """folder: a new one. control_plane: whose administrator it is."""
 
     folder: Path
     control_plane: ControlPlane
@@ -45,7 +45,7 @@ class Login:
         return yaml.safe_dump(document)
 
     def expire(self) -> None:
-        """From now on nobody gets in with it."""
+        """From now on no login succeeds with it."""
         self._credential.unlink()
 
     @property

@@ -18,7 +18,7 @@ HB = Pool(
     gpu_driver="none",
 )
 ND = HB.changed(name="nd", size=SIZES["Standard_ND96isr_H100_v5"], node_count=2, gpu_driver="none")
-"""Its GPUs are not measured here: the collective has tests of its own."""
+"""Its GPUs are not measured here: the collective has separate tests."""
 Make = Callable[..., Pods]
 
 

@@ -157,7 +157,7 @@ class Pods:
         return processes[0].returncode, message, report
 
     def logs(self) -> str:
-        """What the pods said."""
+        """The output of the pods."""
         return "\n".join((self.folder / self.node(rank) / "log").read_text() for rank in self.ranks)
 
 

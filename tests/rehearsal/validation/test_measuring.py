@@ -145,7 +145,7 @@ def test_ipoib_is_measured_on_its_own_interface_beside_the_pod_network(pods: Mak
 @pytest.mark.parametrize(
     ("size", "verdict", "exit_code", "cause"),
     [
-        # Where the limits were measured, and where they were not.
+        # The nodes on which the limits were measured, and those on which they were not.
         ("Standard_ND96asr_v4", "warn", 0, "slower than usual"),
         ("Standard_HB120rs_v3", "warn", 0, "slower than usual"),
     ],

@@ -142,7 +142,7 @@ def test_nodes_on_different_partitions_are_not_measured_and_say_why(pods: Make) 
     assert code == 1
     assert failures(report) == [("partition-keys", None, None)]
     assert "rdma-write-bandwidth" in report["coverage"]["not_measured"]
-    assert "nodes on different partitions have no path between them" in message
+    assert "nodes on different partitions cannot reach each other" in message
     assert report["rdma"] == []
 
 

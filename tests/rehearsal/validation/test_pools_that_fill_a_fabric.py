@@ -1,6 +1,6 @@
 """Pools as large as Azure makes them, validated as a whole, their pods as real processes.
 
-A fabric takes 100 machines, and 300 where a support request has raised the limit (MicrosoftDocs/azure-compute-docs,
+A fabric takes 100 machines, and 300 if a support request has raised the limit (MicrosoftDocs/azure-compute-docs,
 setup-infiniband.md, read 2026-11-23). The 300 have one HCA each: with eight they are more than two cores measure in
 half an hour.
 """
@@ -24,19 +24,19 @@ HBV4 = "Standard_HB176rs_v4"
 POOLS = [(100, H100, 8), (300, HBV4, 1)]
 """Machines, their size, and how many HCAs each has."""
 BYTES_A_NODE = 2000
-"""Of a report's ConfigMap, whose limit is 1 MiB."""
+"""Size of a report's ConfigMap, whose limit is 1 MiB."""
 LIMIT_SECONDS = 7200
 """Limit of every wait: a machine on which much else runs takes its time."""
 
 
 def facts_of(size: str) -> PoolFacts:
-    """Of the pool's machines. A node takes a /24 of the pods' range, and a /16 has room for 256."""
+    """Facts of the pool's machines. A node takes a /24 of the pods' range, and a /16 has room for 256."""
     return replace(pool_facts("large", size, fabric="one"), pod_range="10.244.0.0/15")
 
 
 @pytest.fixture
 def large(tmp_path: Path, nodes: int, size: str) -> Iterator[Validated]:
-    """A cluster with the machines of the pool; nobody drives their GPUs, so RDMA alone is measured."""
+    """A cluster with the machines of the pool; their GPUs lack drivers, so RDMA alone is measured."""
     with ControlPlane.start(tmp_path / "run", speed=SPEED, parts=(*WITH_KWOK, "machines")) as running:
         client = Client(config=KubeConfig.from_file(running.kubeconfig), trust_env=False)
         program = {"nodes": nodes, "gpu_driver": "none", "poll": 5, "size": size}
@@ -58,7 +58,7 @@ def test_a_pool_that_fills_a_fabric_is_validated_as_a_whole(large: Validated, no
     assert done.succeeded, done.said
 
     report = large.report("large")
-    # So many machines on few cores have some measured twice, which is told; nothing else may be.
+    # So many machines on few cores have some measured twice, which is reported; nothing else may be.
     told = {str(check["cause"]) for check in report["checks"] if check["verdict"] != "pass"}
     assert all(cause.startswith("it took ") for cause in told), told
     assert report["coverage"]["summary"].startswith(f"{nodes} of {nodes} nodes, {nodes * hcas} of {nodes * hcas} HCAs")

@@ -1,6 +1,6 @@
 """The validation's pods with tools that say nothing when killed and wait for ever: who is named, and who is not.
 
-What the tools do here is what real ones were recorded to do (tests/field_recordings/tools.yaml).
+The behaviour of the tools here was recorded of real ones (tests/field_recordings/tools.yaml).
 """
 
 from typing import Any

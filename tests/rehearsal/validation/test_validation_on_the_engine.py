@@ -132,7 +132,7 @@ def test_a_node_whose_gpus_are_taken_leaves_a_pod_pending_and_that_is_said(valid
     short = validated.run("up", "taken", timeout=12)
     assert not short.succeeded
     assert "is Pending: " in short.said
-    assert "nvidia.com/gpu (asks for 8) is held by other pods" in short.said
+    assert "nvidia.com/gpu (requests 8) is held by other pods" in short.said
     table = " ".join(short.said.split())
     assert f"nodes-reported the pool 2 1 likely cause: only {free} reported in time" in table
 
@@ -163,7 +163,7 @@ def test_a_login_that_expires_during_the_update_is_named_and_after_another_the_n
     log = validated.log_of_updates("expiring")
     with ThreadPoolExecutor() as aside:
         update = aside.submit(with_login.run, "up", "expiring")
-        # What the provider says as soon as it watches the Job and its pods.
+        # The provider's words as soon as it watches the Job and its pods.
         eventually(lambda: update.done() or (log.exists() and " to succeed (" in log.read_text(errors="replace")))
         login.expire()
         validated.client.patch(Node, cordoned, {"spec": {"unschedulable": None}})

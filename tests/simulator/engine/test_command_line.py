@@ -1,6 +1,6 @@
 """`make rehearse` on a program of one object: what it prints, how it stops, and that nothing is left behind.
 
-What it prints of the project's own program is tested with the stack `dev`.
+Its output for the project's own program is tested with the stack `dev`.
 """
 
 import json
@@ -28,14 +28,14 @@ CLUSTER_PROGRAM = Path(__file__).parents[2] / "rehearsal" / "interruption" / "cl
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Iterator[Path]:
-    """A program folder of its own, so that its rehearsals are nobody else's."""
+    """A separate program folder, so that its rehearsals are not shared."""
     folder = shutil.copytree(PROGRAM, tmp_path / "checkout")
     yield folder
     rehearse(folder, "down", "all").wait(LIMIT_SECONDS)
 
 
 def waits_in_up(checkout: Path) -> bool:
-    """Whether the engine is in the middle of an update."""
+    """True if the engine is in the middle of an update."""
     return re.search(r"pulumi up\n(.*\n)*.*waiting for .*never", printed(checkout)) is not None
 
 

@@ -1,4 +1,4 @@
-"""The data centre around a program: where it listens, how one that was kept is carried on with, and how it ends.
+"""The data centre around a program: its ports, the continuation of one that was kept, and its end.
 
 Each test starts it by hand, because it is what they test.
 """

@@ -1,4 +1,4 @@
-"""How long a pool's validation takes, by arithmetic."""
+"""The duration of a pool's validation, by arithmetic."""
 
 from dataclasses import replace
 

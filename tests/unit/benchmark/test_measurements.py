@@ -1,4 +1,4 @@
-"""docs/measurements.md says what was measured, and what was measured is what was asked for."""
+"""docs/measurements.md has the measured figures, and the measured machines are the intended ones."""
 
 import re
 from typing import Any

@@ -1,6 +1,6 @@
-"""What Azure Resource Manager answers, for the rehearsal's simulated subscription.
+"""The answers of Azure Resource Manager, for the rehearsal's simulated subscription.
 
-Bodies have no field that Azure was not recorded to answer (tests/unit/field_recordings/test_arm_bodies_simulated.py);
+Bodies have only fields that Azure was recorded to answer (tests/unit/field_recordings/test_arm_bodies_simulated.py);
 Kubernetes versions and the subscription itself follow Azure's REST reference.
 """
 
@@ -18,7 +18,7 @@ from tests.simulator.unit.azure.asking import FOUR_MACHINES, SUBSCRIPTION
 from tests.unit.command_line.registry import Registry, Reply
 
 CALLER = "77777777-8888-4999-8aaa-bbbbbbbbbbbb"
-"""Who is logged in, by the ID in Entra ID."""
+"""The current user, by the ID in Entra ID."""
 
 
 def _small() -> Subscription:
@@ -28,7 +28,7 @@ def _small() -> Subscription:
 
 @dataclass
 class Arm:
-    """What is answered.
+    """The content of the answers.
 
     used: vCPUs in use by quota; refused: paths, as a pattern, that the caller may not read. cluster: the version of
     Kubernetes of a cluster that is there, and by pool size and number of its machines.
@@ -50,7 +50,7 @@ class Arm:
     identities: tuple[str, ...] = ()
     cluster: tuple[str, dict[str, tuple[str, int]]] | None = None
     shown: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """What else Azure shows of a pool of the cluster."""
+    """Azure's further properties of a pool of the cluster."""
     permitted: tuple[str, ...] = ("*",)
     """The actions that the caller may do with a node pool."""
     subnet_roles: list[dict[str, str]] = field(default_factory=list)
@@ -133,7 +133,7 @@ class Arm:
         }
 
     def _role_assignments(self) -> Any:
-        """Those of the caller, and one on a resource group alone."""
+        """Role assignments of the caller, and one on a resource group alone."""
         assert self.filter == f"assignedTo('{CALLER}')"
         own = f"/subscriptions/{self.subscription.subscription_id}"
         scopes = [(own, role) for role in self.roles] + [(f"{own}/resourceGroups/other", "Owner")]
@@ -148,7 +148,7 @@ class Arm:
         return {"value": [{"actions": list(self.permitted), "notActions": []}]}
 
     def _groups(self) -> Any:
-        """ManagedBy tells the groups that AKS keeps."""
+        """ManagedBy distinguishes the groups that AKS keeps."""
         return {"value": [{"name": name, "location": "southcentralus"} for name in self.groups]}
 
     def _resources(self, group: str) -> Any:
@@ -168,7 +168,7 @@ class Arm:
         }
 
     def _prices(self) -> Any:
-        """As Azure's retail prices are: Linux and Windows share a meter, and Spot is a meter of its own."""
+        """As Azure's retail prices are: Linux and Windows share a meter, and Spot is a separate meter."""
         name = self.filter.partition("armSkuName eq '")[2].partition("'")[0]
         price = self.prices.get(name)
         rows = [(99.0, "Series Windows", ""), (0.1, "Series", " Spot"), (price, "Series", "")] if price else []

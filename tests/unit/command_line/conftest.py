@@ -1,4 +1,4 @@
-"""Azure on the loopback address, for the commands that ask it."""
+"""Azure on the loopback address, for the commands that call it."""
 
 import argparse
 import json
@@ -55,7 +55,7 @@ def arm() -> Arm:
 
 @pytest.fixture
 def endpoint(arm: Arm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Azure's URL, for somebody who is logged in and is in the project's folder."""
+    """Azure's URL, for a user who is logged in and is in the project's folder."""
     monkeypatch.chdir(ROOT)
     with logged_in(arm, tmp_path, monkeypatch) as url:
         yield url

@@ -1,4 +1,4 @@
-"""What docs/command-line.md says of the commands' documents."""
+"""The text of docs/command-line.md on the commands' documents."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Somebody who is logged in to Azure, or nobody, where Azure is `arm` on the loopback address."""
+"""A user who is logged in to Azure, or none, with Azure as `arm` on the loopback address."""
 
 import base64
 import json
@@ -23,7 +23,7 @@ HUB = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/network/providers/Microsoft
 
 
 class Credential:
-    """Somebody who is logged in, or nobody."""
+    """A user who is logged in, or none."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self._error = error
@@ -37,7 +37,7 @@ class Credential:
 
 @contextmanager
 def logged_in(arm: Arm, folder: Path, patch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Serve it, with TLS as Azure's clients demand, in place of all that is asked of the world; yields its URL."""
+    """Serve it, with TLS as Azure's clients demand, in place of all outside servers; yields its URL."""
     certificate = certified(folder)
     with serving(arm.reply, certificate) as url:
         in_place_of_the_world(url, certificate, patch)
@@ -45,7 +45,7 @@ def logged_in(arm: Arm, folder: Path, patch: pytest.MonkeyPatch) -> Iterator[str
 
 
 def in_place_of_the_world(url: str, certificate: Path, patch: pytest.MonkeyPatch) -> None:
-    """Have this process ask the URL, as somebody who is logged in there."""
+    """Have this process call the URL, as a user who is logged in there."""
     for name in ("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE"):
         patch.setenv(name, str(certificate))
     patch.setenv("ARM_SUBSCRIPTION_ID", SUBSCRIPTION)

@@ -1,4 +1,4 @@
-"""A loopback registry of images that answers as public ones do: a token for everybody, then manifests."""
+"""A loopback registry of images that answers as public ones do: an anonymous token, then manifests."""
 
 import re
 from collections.abc import Mapping
@@ -13,10 +13,10 @@ Reply = tuple[int, Any, Mapping[str, str]]
 
 @dataclass
 class Registry:
-    """It has every image for amd64 and arm64, and those whose tag names an architecture for that alone.
+    """The registry has every image for amd64 and arm64, and those whose tag names an architecture for that alone.
 
-    refusals: status by repository and tag, as a pattern. only: the architectures that there are, likewise. tokens:
-    where it sends for a token; empty: to itself.
+    refusals: status by repository and tag, as a pattern. only: the architectures that there are, likewise. tokens: the
+    URL for a token; empty: its own.
     """
 
     refusals: dict[str, int] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from lightkube.resources.core_v1 import Node
 
 OLD, NEW = "nvcr.io/nvidia/driver:old", "nvcr.io/nvidia/driver:new"
 SECTIONS = {"nic": "ofedDriver", "gpu": "driver"}
-"""Where the upgrade policy stands: `.spec` of NicClusterPolicy and of ClusterPolicy."""
+"""The section with the upgrade policy: `.spec` of NicClusterPolicy and of ClusterPolicy."""
 
 
 def driver_pod(driver: Driver, on: str, image: str, revision: str) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class Cluster:
         return list(map(Item, self.nodes.values() if kind is Node else self.pods()))
 
     def get(self, _: Any, name: str) -> Item:
-        """Who looks at a node has waited: the operator has gone on."""
+        """A look at a node takes time: the operator has continued."""
         if self.fails:
             self.nodes[name]["metadata"]["labels"][self.driver.state] = "upgrade-failed"
         else:

@@ -1,4 +1,6 @@
-"""What `adopt` makes of a cluster and of the node pools that Azure shows: pure, without a cluster and without Azure."""
+"""The result of `adopt` for a cluster and the node pools that Azure shows: pure, without a cluster and without
+Azure.
+"""
 
 import json
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """Whatever a command is given, what is wrong is one sentence: what was read, the place, the value, what is allowed.
 
-No traceback, and no word of a defect of the program's own: that would be for what nobody foresaw.
+No traceback, and no word of a defect of the program itself: that would be for unforeseen errors.
 """
 
 import json
@@ -22,7 +22,7 @@ NODE = {"metadata": {"name": "node-1"}}
 
 
 def refused(line: str, capsys: pytest.CaptureFixture[str]) -> str:
-    """What a command says that cannot answer."""
+    """The words of a command that cannot answer."""
     assert main(line.split()) == 2
     out, err = capsys.readouterr()
     assert out == ""
@@ -238,7 +238,7 @@ def test_a_flag_that_names_nothing_is_told_in_a_line(
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr("aks_infiniband_cli.preflight.all_checks.charts", lambda *_: [])
     monkeypatch.setattr("aks_infiniband_cli.preflight.all_checks.images", lambda *_: [])
-    with suppress(SystemExit):  # what no flag can be, argparse tells
+    with suppress(SystemExit):  # argparse reports a value that no flag can have
         assert main(f"{command} -s dev {flags}".split()) == 2
     (told,) = [line for line in capsys.readouterr().err.splitlines() if not line.startswith(("usage:", " "))]
     assert flags.split()[1] in told

@@ -1,4 +1,6 @@
-"""What `aks-infiniband init` writes has names that Azure and Kubernetes take, whatever the stack is called."""
+"""The stack files of `aks-infiniband init` have names that Azure and Kubernetes take, whatever the name of the
+stack.
+"""
 
 import re
 from pathlib import Path
@@ -95,7 +97,7 @@ def test_every_name_and_label_that_the_program_asks_for_is_one_that_azure_and_ku
 
 
 def wrong(metadata: Any) -> list[str]:
-    """What Kubernetes would refuse among an object's name and labels."""
+    """Kubernetes' refusals of an object's name and labels."""
     labels = [*(metadata.get("labels") or {}).values(), metadata.get("namespace") or ""]
     found = [value for value in labels if not re.fullmatch(LABEL, value)]
     name = metadata.get("name")

@@ -1,4 +1,4 @@
-"""A cluster that does not answer, or whose login fails, is no answer: not a finding, and no traceback."""
+"""A cluster that does not answer, or whose login fails, is not an answer: not a finding, and not a traceback."""
 
 import socket
 import sys
@@ -25,7 +25,7 @@ COMMANDS = (
 
 @pytest.fixture
 def address() -> Iterator[str]:
-    """An address on loopback at which nobody listens, and nobody else can."""
+    """An address on loopback at which no program listens, and no other can."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         yield f"https://127.0.0.1:{taken.getsockname()[1]}"
@@ -33,7 +33,7 @@ def address() -> Iterator[str]:
 
 @pytest.fixture(params=["no-listener", "expired-login"])
 def said(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str) -> str:
-    """What a command says of the cluster of `kubeconfig`, which `Pulumi.there.yaml` names too."""
+    """A command's words on the cluster of `kubeconfig`, which `Pulumi.there.yaml` names too."""
     login = "import sys; sys.exit('AADSTS700082: the refresh token has expired')"
     plugin = {
         "apiVersion": "client.authentication.k8s.io/v1",

@@ -1,4 +1,4 @@
-"""DCGM as a second opinion in the evidence: when it is asked, what it prints, and how it stands beside our verdict."""
+"""DCGM as a second opinion in the evidence: the condition for a call, its output, and its relation to our verdict."""
 
 import json
 from typing import Any
@@ -45,7 +45,7 @@ def by_hand(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def of_4(*tests: tuple[str, list[dict[str, Any]]], gpus: int = 8) -> str:
-    """What DCGM 4 prints of a machine whose GPUs pass every test, but for the results that are given."""
+    """The output of DCGM 4 for a machine whose GPUs pass every test, except for the results that are given."""
     made = []
     for test in ("software", "memory", "pcie"):
         given = {result["entity_id"]: result for name, results in tests if name == test for result in results}

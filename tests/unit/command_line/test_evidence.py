@@ -306,7 +306,7 @@ def test_the_pod_changes_nothing_on_the_machine_and_asks_for_none_of_its_devices
 
 
 class Silent:
-    """A cluster whose node b runs no pod, and that has no record of its machines yet."""
+    """A cluster whose node b runs no pod, and that does not have a record of its machines yet."""
 
     def get(self, *_: Any, **__: Any) -> Any:
         return SimpleNamespace(to_dict=dict)

@@ -1,4 +1,4 @@
-"""Names from reports and states become names of files that lie in the folder that was asked for, and nowhere else."""
+"""Names from reports and states become names of files in the given folder, and in no other."""
 
 import json
 from pathlib import Path

@@ -17,7 +17,7 @@ from tests.unit.command_line.preflight_stacks import FAMILY
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> program.Requests:
-    """What the program asks of the engine."""
+    """The program's requests to the engine."""
     made = program.Requests("aks-infiniband", "dev")
     monkeypatch.setattr(program, "Requests", lambda *_: made)
     return made
@@ -25,7 +25,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> program.Requests:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """The project with a stack that asks for it."""
+    """The project with a stack that enables it."""
     folder = tmp_path / "project"
     folder.mkdir()
     for name in ("__main__.py", "Pulumi.yaml", "values"):

@@ -16,7 +16,7 @@ from tests.unit.command_line.preflight_stacks import FAMILY, H100, Checked, stac
 
 def test_it_only_reads(checked: Checked, arm: Arm) -> None:
     checked("-s", "dev")
-    assert len(arm.asked) == 14  # the server answers nothing but GET
+    assert len(arm.asked) == 14  # the server answers GET only
 
 
 def test_the_shortfall_of_a_quota_is_exact_and_comes_with_the_request(checked: Checked, arm: Arm) -> None:

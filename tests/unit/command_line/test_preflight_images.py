@@ -82,7 +82,7 @@ def test_a_gpu_driver_of_a_given_version_must_be_there_for_the_nodes_system(
 def test_an_image_that_a_chart_names_itself_must_be_there_for_the_nodes(
     checked: Checked, arm: Arm, tmp_path: Path
 ) -> None:
-    """As the stack's values have it: another version, or none where the part is off or AKS brings it."""
+    """As the stack's values have it: another version, or none if the part is off or AKS brings it."""
     toolkit, validator = "image nvcr.io/nvidia/k8s/container-toolkit", "image nvcr.io/nvidia/gpu-operator:v26.3.3"
     arm.registry.only = {"container-toolkit": ("arm64",)}
     _, lines = checked("-s", "dev")
@@ -178,7 +178,7 @@ def test_where_a_registry_does_not_tell_the_image_is_not_checked(
 
 
 def test_a_registry_sends_nobody_to_what_a_service_of_this_machine_hands_out(checked: Checked, arm: Arm) -> None:
-    """It would be sent on to the registry, as the token that it has asked for."""
+    """The token would be sent on to the registry."""
     arm.registry.tokens = "http://169.254.169.254/metadata/identity"
     code, lines = checked("-s", "dev")
     assert code == 0
@@ -189,7 +189,7 @@ def test_a_registry_sends_nobody_to_what_a_service_of_this_machine_hands_out(che
 def test_a_registry_that_cannot_be_reached_from_here_may_be_from_the_nodes(
     checked: Checked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(registry, "url_of", lambda _: "https://127.0.0.1:1")  # nobody may listen there
+    monkeypatch.setattr(registry, "url_of", lambda _: "https://127.0.0.1:1")  # no process may listen there
     code, lines = checked("-s", "dev")
     assert code == 0
     assert lines[CUDA]["state"] == "not checked"

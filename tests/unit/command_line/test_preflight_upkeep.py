@@ -1,4 +1,6 @@
-"""`aks-infiniband preflight` of a cluster that is there: what is behind, and what AKS manages beside this program."""
+"""`aks-infiniband preflight` of a cluster that is there: parts that are behind, and parts that AKS manages as this
+program does.
+"""
 
 from datetime import UTC, datetime
 

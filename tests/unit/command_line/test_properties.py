@@ -1,4 +1,4 @@
-"""What holds whatever a command is given: every reader of documents takes one, or says why in few words."""
+"""Properties that hold for any input of a command: every reader of documents takes one, or says why in few words."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""What was measured and decided of machines is written beside other writers, and never costs the measurement."""
+"""Measurements and decisions on machines are written while others write, and never cost the measurement."""
 
 import json
 from types import SimpleNamespace

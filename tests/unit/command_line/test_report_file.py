@@ -65,7 +65,7 @@ class Cluster:
 
 @pytest.fixture
 def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The namespaces in which a machine was asked, in a cluster without a stack."""
+    """The namespaces in which a machine was read, in a cluster without a stack."""
     places = list[str]()
 
     def ask(_: Any, __: str, validation: Any) -> Any:

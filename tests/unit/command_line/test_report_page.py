@@ -90,7 +90,7 @@ def report(**changes: Any) -> dict[str, Any]:
 
 
 def state(*reports: Any) -> str:
-    """What `pulumi stack export` prints."""
+    """The output of `pulumi stack export`."""
     kept = [{"type": "pulumi:index:Stash", "outputs": {"output": packed_report(item)}} for item in reports]
     others = [{"type": "aks-infiniband:index:Validation"}, {"type": "pulumi:index:Stash", "outputs": {"output": ""}}]
     return json.dumps({"version": 3, "deployment": {"resources": [*others, *kept]}})

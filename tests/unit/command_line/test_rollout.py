@@ -26,7 +26,7 @@ def warned(check: str, device: str | None = None) -> dict[str, Any]:
 
 
 MIXED = warned("versions")
-"""What the report says while one node has another driver."""
+"""The report's words while one node has another driver."""
 FALLEN = (MIXED, warned("regression", "rdma-write-bandwidth"))
 
 
@@ -95,7 +95,7 @@ def test_back_waits_for_the_old_driver_on_the_first_node_and_drains_no_other(run
     def pods() -> Any:
         looks.append(cluster.held())
         if len(looks) == 2:
-            del cluster.drivers["a"]  # deleted, and not there anew
+            del cluster.drivers["a"]  # deleted, and not there again
         if len(looks) > 2:
             cluster.drivers["a"] = (OLD, "template-1")
         return [driver_pod(cluster.driver, name, *has) for name, has in cluster.drivers.items()]

@@ -1,4 +1,4 @@
-"""`aks-infiniband teardown` on a stack that nobody has destroyed: it says so, and does not call it left over."""
+"""`aks-infiniband teardown` on a stack that was not destroyed: it says so, and does not call it left over."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""AKS is asked once: what it carries out already is waited for, whichever command has asked."""
+"""AKS gets one request: an operation that it carries out already is awaited, whichever command has started it."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -15,7 +15,7 @@ ASKS: dict[str, Callable[[Aks], Operation]] = {
 
 
 class Service:
-    """The cluster and its pool in Azure, in one state and with one version asked for."""
+    """The cluster and its pool in Azure, in one state and with one requested version."""
 
     def __init__(self, state: str, version: str) -> None:
         self.provisioning_state, self.kubernetes_version, self.orchestrator_version = state, version, version

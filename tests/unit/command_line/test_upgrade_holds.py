@@ -1,4 +1,4 @@
-"""What holds a machine while another of its pool is upgraded: plain documents."""
+"""The objects that hold a machine while another of its pool is upgraded: plain documents."""
 
 from aks_infiniband_cli.upgrade.hold import budget, holder
 

@@ -1,4 +1,4 @@
-"""One machine after the other: what is held, asked for, ended, measured and accepted, and in which order."""
+"""One machine after the other: the holds, requests, ends, measurements and acceptances, and their order."""
 
 from collections.abc import Sequence
 from types import SimpleNamespace
@@ -19,7 +19,7 @@ TARGET = Target(kubernetes="1.36")
 
 
 class Pool:
-    """A pool in AKS and its nodes in Kubernetes, and the pods that hold them. It notes what happens to it."""
+    """A pool in AKS and its nodes in Kubernetes, and the pods that hold them. The fake notes the actions on it."""
 
     def __init__(self, *names: str) -> None:
         self.nodes = {name: self._node(name, "1.35.8") for name in names}
@@ -39,7 +39,7 @@ class Pool:
         }
         return made
 
-    # What the command asks Kubernetes for.
+    # The command's calls to Kubernetes.
     def list(self, kind: Any, **_: Any) -> Any:
         self.reimage()
         found = self.nodes.values() if kind.__name__ == "Node" else ()
@@ -54,7 +54,7 @@ class Pool:
             self.did.append(f"uncordon {name}")
             self.nodes[name]["spec"].pop("unschedulable", None)
 
-    # What it asks AKS for.
+    # Its calls to AKS.
     def upgrade_pool(self, _pool: str, version: str) -> "Pool":
         if self.under_way:  # as Aks does
             return self

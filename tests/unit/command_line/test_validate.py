@@ -76,7 +76,7 @@ class Everything:
 
 
 def test_what_a_team_has_made_to_look_like_a_validation_is_none() -> None:
-    """It would be measured by the team's pods, and its word would have nodes cordoned."""
+    """The pool would be measured by the team's pods, and their word would have nodes cordoned."""
     (found,) = validating.read_cluster(Everything(), SYSTEM_NAMESPACE)[0].values()  # type: ignore[arg-type]
     assert found.namespace == SYSTEM_NAMESPACE
     assert validating.read_cluster(Everything(), "another")[0] == {}  # type: ignore[arg-type]
@@ -84,7 +84,7 @@ def test_what_a_team_has_made_to_look_like_a_validation_is_none() -> None:
 
 @pytest.fixture
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A cluster with an idle pool, of whose four nodes two are there, in which nobody measures."""
+    """A cluster with an idle pool, of whose four nodes two are there, in which no pod measures."""
     kubeconfig = kubeconfig_in(tmp_path)
     read: Any = ({"ndh100": validation()}, [node("a"), node("b")], [])
     monkeypatch.setattr(validating, "read_cluster", lambda *_: read)

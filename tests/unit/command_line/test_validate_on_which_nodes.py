@@ -1,4 +1,4 @@
-"""What `aks-infiniband validate` has run: what is deployed, on nodes that nobody uses, and nothing else."""
+"""The run of `aks-infiniband validate`: the deployed Job, on idle nodes, and nothing else."""
 
 import copy
 import json

@@ -1,4 +1,6 @@
-"""`aks-infiniband validate` where no stack is: what decides how a pool is measured, what is made, and that it goes."""
+"""`aks-infiniband validate` without a stack: the choices for a pool's measurement, the objects that are made, and their
+removal.
+"""
 
 import json
 from collections.abc import Iterator
@@ -105,7 +107,11 @@ def test_hcas_of_akss_managed_dranet_are_claimed_by_the_clusters_class_and_no_ot
         (node(rdma__shared_ib="0"), Seen(policies=[policy(SHARED)]), "nothing hands the HCAs"),
         (node(), Seen(policies=[policy(SHARED, name="another")]), "nothing hands the HCAs"),
         (node(), Seen(slices=[{"spec": {"driver": "dra.net", "nodeName": "b"}}]), "nothing hands the HCAs"),
-        (node(rdma__mine="8"), Seen(), r"several ways: rdma-shared .*rdma/mine.*; sriov .*rdma/mine, no policy tells"),
+        (
+            node(rdma__mine="8"),
+            Seen(),
+            r"several ways: rdma-shared .*rdma/mine.*; sriov .*rdma/mine, a policy does not name",
+        ),
         (node(rdma__ib="8", rdma__shared_ib="63"), Seen(), r"several ways: sriov .*; rdma-shared"),
         (
             SHARING,
@@ -126,7 +132,7 @@ def test_a_person_decides_between_the_ways_that_there_are_and_invents_none() -> 
     assert found(node(rdma__mine="8"), Seen(), mode="sriov") == ("sriov", "rdma/mine", "inbox")
     both = node(rdma__ib="8", rdma__shared_ib="63")
     assert found(both, Seen(), resource="rdma/ib") == ("sriov", "rdma/ib", "inbox")
-    with pytest.raises(UndecidedError, match=r"mode sriov: there is no such way. There are: rdma-shared"):
+    with pytest.raises(UndecidedError, match=r"mode sriov: this way is not offered. There are: rdma-shared"):
         found(SHARING, Seen(), mode="sriov")
 
 
@@ -219,7 +225,7 @@ def test_an_object_is_a_runs_only_if_its_own_name_proves_it() -> None:
 
 
 class Cluster:
-    """An API server in memory, which grants rights and refuses to make what it is told to refuse."""
+    """An API server in memory, which grants rights and refuses to make given objects."""
 
     def __init__(self, *, denied: str = "", refused: str = "") -> None:
         self.objects: dict[tuple[str, str, str], dict[str, Any]] = {}
@@ -372,7 +378,7 @@ def test_what_to_give_is_said_where_the_cluster_leaves_it_open() -> None:
 
 @pytest.fixture
 def no_stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A cluster with a pool, in which no stack has left anything and nobody measures."""
+    """A cluster with a pool, in which no stack has left anything and no pod measures."""
     read: Any = ({}, [SHARING], [])
     monkeypatch.setattr(validating, "read_cluster", lambda *_: read)
     monkeypatch.setattr(plan, "look", lambda _: (Seen(), ["nicclusterpolicies: forbidden"]))

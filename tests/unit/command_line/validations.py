@@ -80,7 +80,7 @@ RUN = Run(
 
 
 def report(value: float, *checks: Any) -> Any:
-    """What a validation of the pool reports."""
+    """The report of a validation of the pool."""
     return {
         "pool": "ndh100",
         "finished": "2026-11-22T10:00:00+00:00",
@@ -95,7 +95,7 @@ def report(value: float, *checks: Any) -> Any:
 
 
 def kubeconfig_in(folder: Path) -> Path:
-    """A kubeconfig that reaches nobody."""
+    """A kubeconfig that reaches no server."""
     parts = {"contexts": "context: {cluster: c, user: u}", "clusters": "cluster: {server: 'https://x'}"}
     listed = "".join(f"{key}: [{{name: c, {part}}}]\n" for key, part in parts.items())
     (folder / "kubeconfig").write_text(f"current-context: c\n{listed}users: [{{name: u, user: {{token: t}}}}]\n")
@@ -103,7 +103,7 @@ def kubeconfig_in(folder: Path) -> Path:
 
 
 def found_in(document: Any) -> rendering.Found:
-    """What the command found, from what it said to a program."""
+    """The command's findings, from its output for a program."""
     pools = []
     for name, pool in document["pools"].items():
         compared = pool["compared_with"] or {"finished": None, "figures": []}

@@ -1,4 +1,4 @@
-"""What the tests of the Azure components have in common: type tokens, and components with the arguments they need."""
+"""The common parts of the Azure components' tests: type tokens, and components with the arguments they need."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ def node_pool(name: Any = "ndh100", size: Any = "Standard_ND96isr_H100_v5", *, o
 
 
 def feature_registration(poll: Any = 0.001, timeout: Any = 5.0) -> Any:
-    # Sooner than anybody may ask for: no Azure is asked here.
+    # Sooner than a user may choose: no Azure is called here.
     waits = Waits.model_construct(poll_seconds=poll, timeout_seconds=timeout)
     args = FeatureRegistrationArgs(location="southcentralus", waits=waits)
     return FeatureRegistration("rdma", args=args)
@@ -59,6 +59,6 @@ def ordinary_pool(name: Any = "web", *, opts: Any = None, **more: Any) -> Any:
 
 
 def _machines(given: dict[str, Any]) -> tuple[Machines, dict[str, Any]]:
-    """What is said of the machines, and the rest."""
+    """The arguments on the machines, and the rest."""
     names = Machines.model_fields.keys() & given.keys()
     return Machines(**{name: given[name] for name in names}), {key: given[key] for key in given.keys() - names}

@@ -1,4 +1,4 @@
-"""A cluster that somebody else keeps: its API server is a test's own, and a stack file names it."""
+"""A cluster that others keep: its API server belongs to the test, and a stack file names it."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -24,7 +24,7 @@ POD_SUBNET = NODE_SUBNET.replace("subnets/nodes", "subnets/pods")
 
 
 def mistakes(configuration: Any) -> dict[str, str]:
-    """What is wrong, by key without the namespace; a second mistake at the same key is appended."""
+    """The mistakes, by key without the namespace; a second mistake at the same key is appended."""
     with pytest.raises(SettingsError) as error:
         load(configuration)
     found: dict[str, str] = {}
@@ -79,7 +79,7 @@ def made(stack: Stack) -> AzureClusterArgs:
 
 
 def machines(stack: Stack) -> dict[str, OrdinaryPool]:
-    """What Azure is asked for, by pool."""
+    """The request to Azure, by pool."""
     return {pool.name: asked for pool, asked in made(stack).pools}
 
 

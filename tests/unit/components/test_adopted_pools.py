@@ -14,7 +14,9 @@ AKS = {"resourceGroup": "rdma", "name": "guide", "nodePools": {"ndh100": {}}}
 
 
 def adopted(*pools: Any, **kept: Any) -> Any:
-    """A stack file that has taken over the node pool ndh100. kept: what Azure has of it beside the pool's keys."""
+    """A stack file that has taken over the node pool ndh100. kept: Azure's properties of it in addition to the pool's
+    keys.
+    """
     found = existing(*(pools or (pool(),)))
     section = {**found["aks-infiniband:existingCluster"], "aks": {**AKS, "nodePools": {"ndh100": kept}}}
     return {**found, "aks-infiniband:existingCluster": section}
@@ -69,7 +71,7 @@ def test_a_pool_without_infiniband_may_be_taken_over() -> None:
     ("changed", "key", "words"),
     [
         ({"nodeSelector": {"pool": "a"}}, "pools[0].nodeSelector", "names this one: leave it out"),
-        ({"name": "other"}, "existingCluster.aks.nodePools.ndh100", "is no pool of aks-infiniband:pools"),
+        ({"name": "other"}, "existingCluster.aks.nodePools.ndh100", "is not a pool of aks-infiniband:pools"),
     ],
 )
 def test_what_does_not_go_with_it_is_refused(changed: Any, key: str, words: str) -> None:

@@ -1,4 +1,4 @@
-"""What is in a cluster by a stack's names and is not the stack's: it is named, and nothing is made."""
+"""Objects in a cluster that have a stack's names and are not the stack's: they are named, and nothing is made."""
 
 import re
 import socket
@@ -161,7 +161,7 @@ def test_the_kubeconfig_of_the_surroundings_is_that_of_a_component_without_a_pro
 ) -> None:
     file = tmp_path / "config"
     monkeypatch.setenv("KUBECONFIG", str(file))
-    with pytest.raises(Exception, match=r"does not tell what it has.*cannot be read"):
+    with pytest.raises(Exception, match=r"does not report what it has.*cannot be read"):
         deploy(lambda: WorkloadGuard("alone", args=WorkloadGuardArgs()) and None, hooks=True)
 
 
@@ -183,7 +183,7 @@ def test_what_is_imported_or_outlives_the_stack_is_left_to_its_owner(deploy: Dep
 
 def test_an_update_that_is_not_told_makes_nothing_and_a_preview_goes_on(deploy: Deploy, server: Server) -> None:
     server.refused = f"{NAMESPACES}/network-operator"
-    with pytest.raises(Exception, match="does not tell what it has"):
+    with pytest.raises(Exception, match="does not report what it has"):
         up(deploy, server)
     assert up(deploy, server, preview=True).registrations
 
@@ -231,7 +231,7 @@ def test_an_update_of_a_cluster_that_nothing_reaches_makes_nothing_and_a_preview
         not_listening.bind(("127.0.0.1", 0))
         port = not_listening.getsockname()[1]
         server.kubeconfig = re.sub(r"127\.0\.0\.1:\d+", f"127.0.0.1:{port}", server.kubeconfig)
-        with pytest.raises(Exception, match="does not tell what it has"):
+        with pytest.raises(Exception, match="does not report what it has"):
             up(deploy, server)
         assert up(deploy, server, preview=True).registrations
 

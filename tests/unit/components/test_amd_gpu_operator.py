@@ -1,4 +1,4 @@
-"""AMD's GPU Operator: its Helm values, the DeviceConfig of a pool, and what stands beside NVIDIA's."""
+"""AMD's GPU Operator: its Helm values, the DeviceConfig of a pool, and its place next to NVIDIA's."""
 
 import re
 from typing import Any

@@ -20,7 +20,7 @@ NOBODY = kubeconfig("https://127.0.0.1:1")
 
 @pytest.fixture(autouse=True)
 def said(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """What the program says; it looks often here, and asks no proxy."""
+    """The program's output; it looks often here, and uses no proxy."""
     lines: list[str] = []
     monkeypatch.setattr(pulumi.log, "info", lines.append)
     monkeypatch.setattr(pulumi.runtime, "is_dry_run", lambda: False)

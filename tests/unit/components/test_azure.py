@@ -1,4 +1,4 @@
-"""The cluster, its network and its identity: what Azure is asked for."""
+"""The cluster, its network and its identity: the requests to Azure."""
 
 import json
 from ipaddress import IPv4Network

@@ -1,4 +1,4 @@
-"""How a program logs in to the cluster: by itself, or not at all."""
+"""The login of a program to the cluster: by itself, or not at all."""
 
 import base64
 import json
@@ -41,7 +41,7 @@ DEVICE_CODE = {
         }
     ],
 }
-"""What Azure hands out for a cluster with Entra ID (az aks get-credentials, format exec)."""
+"""The kubeconfig that Azure hands out for a cluster with Entra ID (az aks get-credentials, format exec)."""
 
 
 def encoded(document: Any) -> str:
@@ -53,7 +53,7 @@ CREDENTIALS = {"listManagedClusterUserCredentials": {"kubeconfigs": [{"name": "u
 
 @pytest.fixture
 def kubelogin(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Whether kubelogin is on the PATH; a test may take it away."""
+    """The programs on the PATH, with kubelogin; a test may take it away."""
     there = {"kubelogin": "/usr/local/bin/kubelogin"}
     monkeypatch.setattr(shutil, "which", there.get)
     return there
@@ -148,5 +148,5 @@ def test_a_cluster_with_certificates_needs_no_kubelogin(kubelogin: Any, deploy: 
 
 
 def test_a_cluster_into_which_nobody_could_log_in_is_refused() -> None:
-    with pytest.raises(ValueError, match="nobody could log in"):
+    with pytest.raises(ValueError, match="no user could log in"):
         cluster(access=Access(local_accounts=False))

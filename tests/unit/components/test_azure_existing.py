@@ -1,4 +1,4 @@
-"""A kubeconfig that somebody else made: one context of it, or an error that says what to do."""
+"""A kubeconfig that others made: one context of it, or an error that says what to do."""
 
 import base64
 from pathlib import Path
@@ -113,7 +113,11 @@ def test_files_beside_the_kubeconfig_come_along_and_a_token_file_stays_one(write
     [
         (config(), "cappi", "no 'cappi' among its contexts; did you mean capi[?] there are: capi, other, broken"),
         (config(), "broken", "no 'nobody' among its users; there are: admin, plugin"),
-        (config(**{"current-context": ""}), None, "no current-context; name one of its contexts: capi, other, broken"),
+        (
+            config(**{"current-context": ""}),
+            None,
+            "lacks a current-context; name one of its contexts: capi, other, broken",
+        ),
         (config(clusters=[]), None, "no 'capi' among its clusters; there are: none"),
         (
             config(clusters=[{"name": "capi", "cluster": {}}]),

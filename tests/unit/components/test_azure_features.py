@@ -67,8 +67,8 @@ def test_a_preview_neither_waits_for_the_feature_nor_looks(deploy: Deploy) -> No
 @pytest.mark.parametrize(
     ("state", "advice"),
     [
-        ("Pending", "Microsoft has to approve it"),
-        ("Registering", "which goes on waiting"),
+        ("Pending", "Microsoft must approve it"),
+        ("Registering", "which continues to wait"),
         ("Unregistered", f"az feature register --subscription {SUBSCRIPTION}"),
     ],
 )

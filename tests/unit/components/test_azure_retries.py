@@ -14,7 +14,7 @@ BUSY = (
 )
 CANCELED = "The operation was overriden and canceled by a later operation 5d2c"
 LEFT_BEHIND = "1 error occurred:\n\t* {}\n\n"
-"""How the engine words the failure of an operation that left a resource behind."""
+"""The engine's words for the failure of an operation that left a resource behind."""
 NO_CAPACITY = {
     "AllocationFailed": "lacks capacity for the size in this region",
     "ZonalAllocationFailed": "lacks capacity for the size in this zone",

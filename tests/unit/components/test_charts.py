@@ -1,4 +1,4 @@
-"""Where a chart comes from, and how the values that people write are merged."""
+"""The source of a chart, and the merge of the values that people write."""
 
 from pathlib import Path
 from typing import Any

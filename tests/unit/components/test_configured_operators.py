@@ -1,4 +1,4 @@
-"""What a stack file makes of operators, policies, networks and DaemonSets, before anything is registered."""
+"""The operators, policies, networks and DaemonSets of a stack file, before anything is registered."""
 
 from ipaddress import IPv4Network
 from typing import Any

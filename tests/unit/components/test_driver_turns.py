@@ -118,7 +118,7 @@ def test_nodes_that_cannot_be_read_end_no_update(turns: Any, monkeypatch: pytest
     wait("before pool nd is measured", NIC, GPU)
     assert said == [
         "before pool nd is measured: whether a driver is being upgraded could not be read (connection refused); "
-        "going on"
+        "continuing"
     ]
 
 

@@ -1,4 +1,4 @@
-"""A GPU Operator that somebody else keeps: its ClusterPolicy is judged, waited for, and nothing is installed."""
+"""A GPU Operator that others keep: its ClusterPolicy is judged, waited for, and nothing is installed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -149,7 +149,7 @@ def test_an_older_operator_and_a_driver_that_is_set_elsewhere_are_told(found: An
 
 
 def test_a_discovery_that_takes_ethernet_for_infiniband_is_told() -> None:
-    """The labels of the chart's own Node Feature Discovery, 26.3.3: classes 02, 0200 and 0207, by vendor alone."""
+    """The labels of the Node Feature Discovery in the chart, 26.3.3: classes 02, 0200 and 0207, by vendor alone."""
     labels = {"feature.node.kubernetes.io/pci-15b3.present": "true"}
     system = {**machine(), "metadata": {"name": "system-0", "labels": labels}}
     of_the_pool = {**machine(), "metadata": {"name": "n0", "labels": {**pool().node_selector, **labels}}}
@@ -159,13 +159,13 @@ def test_a_discovery_that_takes_ethernet_for_infiniband_is_told() -> None:
 
 
 def waited(deploy: Deploy, monkeypatch: pytest.MonkeyPatch, *seen: list[Any], timeout: float = 5) -> Any:
-    """What comes of the component where the cluster shows these policies, look by look."""
+    """The outcome of the component if the cluster shows these policies, look by look."""
     looks = iter(seen)
     last = seen[-1]
     monkeypatch.setattr(existing_gpu_operator, "look", lambda _: (next(looks, last), []))
     monkeypatch.setattr(existing_gpu_operator, "nodes_of", lambda _: [])
     args = ExistingGpuOperatorArgs(pools=[pool()], kubeconfig="k")
-    # Sooner than anybody may ask for: no cluster is asked here.
+    # Sooner than a user may choose: no cluster is read here.
     vars(args).update(poll_seconds=0.001, timeout_seconds=timeout)
     return deploy(lambda: ExistingGpuOperator("gpus", args=args).ready.apply(lambda ready: ready is not None))
 
@@ -181,7 +181,7 @@ def test_a_policy_that_does_not_get_ready_fails_with_what_it_says(
 ) -> None:
     with pytest.raises(PolicyError, match=r"is notReady after 0 s.*operands not ready: driver.*kubectl describe"):
         waited(deploy, monkeypatch, [policy(state="notReady")], timeout=0)
-    with pytest.raises(PolicyError, match="no ClusterPolicy"):
+    with pytest.raises(PolicyError, match="does not have a ClusterPolicy"):
         waited(deploy, monkeypatch, [], timeout=0)
 
 
@@ -220,9 +220,9 @@ def test_where_the_policy_does_not_suit_nothing_is_made_in_the_cluster(
 @pytest.mark.parametrize(
     ("configuration", "key", "reason"),
     [
-        (theirs(driverVersion="580.1"), "gpuOperator.driverVersion", "says nothing beside existing: true"),
-        (theirs(values={"a": 1}), "gpuOperator.values", "says nothing beside existing: true"),
-        (theirs(chart={"version": "v26.3.3"}), "gpuOperator.chart", "says nothing beside existing: true"),
+        (theirs(driverVersion="580.1"), "gpuOperator.driverVersion", "does nothing with existing: true"),
+        (theirs(values={"a": 1}), "gpuOperator.values", "does nothing with existing: true"),
+        (theirs(chart={"version": "v26.3.3"}), "gpuOperator.chart", "does nothing with existing: true"),
         (
             existing(written(nodeSelector={"pool": "a"}, gpuDriver="none"), gpuOperator={"existing": True}),
             "gpuOperator.existing",

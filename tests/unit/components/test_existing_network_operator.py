@@ -68,7 +68,7 @@ TAINTED = pool(taints=("sku=gpu:NoSchedule",))
         (
             pool(),
             offering("hca"),
-            "offers rdma/hca by its rdmaSharedDevicePlugin; pods of pool ndh100 ask",
+            "offers rdma/hca by its rdmaSharedDevicePlugin; pods of pool ndh100 request",
             "shared_ib",
         ),
         (
@@ -98,7 +98,7 @@ def test_without_policy_or_rule_the_whole_object_is_given() -> None:
     (rule, whole) = lacking(pool(), [], [node(pool())])
     assert "nodes of pool ndh100 lack the label feature.node.kubernetes.io/pci-15b3.present=true" in rule[0]
     assert json.loads(rule[1].split("'")[1])["kind"] == "NodeFeatureRule"
-    assert "no NicClusterPolicy" in whole[0]
+    assert "does not have a NicClusterPolicy" in whole[0]
     assert json.loads(whole[1].split("'")[1])["spec"] == SHARED
 
 
@@ -144,7 +144,7 @@ def waited(deploy: Deploy, monkeypatch: pytest.MonkeyPatch, *seen: list[Any], ti
     looks, last = iter(seen), seen[-1]
     monkeypatch.setattr(existing_network_operator, "look", lambda _: (next(looks, last), [], []))
     args = ExistingNetworkOperatorArgs(policies=nic_policy_specs([pool()]), kubeconfig="k")
-    vars(args).update(poll_seconds=0.001, timeout_seconds=timeout)  # sooner than anybody may ask for
+    vars(args).update(poll_seconds=0.001, timeout_seconds=timeout)  # sooner than a user may choose
     return deploy(lambda: ExistingNetworkOperator("nics", args=args).ready.apply(lambda ready: ready is not None))
 
 
@@ -152,7 +152,7 @@ def test_the_policies_are_waited_for(deploy: Deploy, monkeypatch: pytest.MonkeyP
     assert waited(deploy, monkeypatch, [], [policy(state="notReady")], [policy()]).result is True
     with pytest.raises(PolicyError, match=r"is notReady after 0 s.*state-OFED is notReady. Next: kubectl describe"):
         waited(deploy, monkeypatch, [policy(state="notReady")], timeout=0)
-    with pytest.raises(PolicyError, match="no NicClusterPolicy"):
+    with pytest.raises(PolicyError, match="does not have a NicClusterPolicy"):
         waited(deploy, monkeypatch, [], timeout=0)
 
 
@@ -177,16 +177,18 @@ def test_where_the_policies_do_not_suit_nothing_is_made(deploy: Deploy, monkeypa
     monkeypatch.setattr(existing_network_operator, "look", lambda _: ([], [], []))
     stack = load(theirs())
     for preview in (True, False):
-        with pytest.raises(pulumi.RunError, match=r"(?s)others have to act first.*no NicClusterPolicy.*kubectl apply"):
+        with pytest.raises(
+            pulumi.RunError, match=r"(?s)others have to act first.*not have a NicClusterPolicy.*kubectl apply"
+        ):
             deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=stack)).pools, preview=preview)
 
 
 @pytest.mark.parametrize(
     ("configuration", "key", "reason"),
     [
-        (theirs(driverVersion="doca3.1"), "networkOperator.driverVersion", "says nothing beside existing: true"),
-        (theirs(values={"a": 1}), "networkOperator.values", "says nothing beside existing: true"),
-        (theirs(chart={"version": "26.4.1"}), "networkOperator.chart", "says nothing beside existing: true"),
+        (theirs(driverVersion="doca3.1"), "networkOperator.driverVersion", "does nothing with existing: true"),
+        (theirs(values={"a": 1}), "networkOperator.values", "does nothing with existing: true"),
+        (theirs(chart={"version": "26.4.1"}), "networkOperator.chart", "does nothing with existing: true"),
         (theirs(mode="ipoib"), "networkOperator.existing", "does not go with mode ipoib"),
         (changed(networkOperator={"existing": True}), "networkOperator.existing", "is for existingCluster"),
     ],

@@ -1,4 +1,4 @@
-"""Namespaces of others: those that are missing are told before anything is made, or made where that is asked for."""
+"""Namespaces of others: missing ones are reported before anything is made, or made if the stack enables that."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -49,7 +49,10 @@ def test_those_that_are_missing_are_named_with_what_to_do_before_anything_is_mad
     deploy: Deploy, server: Server, preview: bool
 ) -> None:
     given = stack_in(server.kubeconfig, namespaces=["team-a", "team-b", "team-c"])
-    words = r"(?s)no namespace team-b, team-c, which.*kubectl create namespace team-b; kubectl create namespace team-c"
+    words = (
+        r"(?s)does not have the namespace team-b, team-c, which"
+        r".*kubectl create namespace team-b; kubectl create namespace team-c"
+    )
     with pytest.raises(pulumi.RunError, match=words):
         deploy(program(given), preview=preview)
 

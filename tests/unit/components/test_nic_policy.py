@@ -147,7 +147,7 @@ def test_what_pools_differ_in_is_in_their_own_policies_and_what_they_share_in_th
 
 @pytest.mark.field_report("B9")
 def test_beside_an_inbox_pool_the_clusters_policy_has_no_ofed_driver() -> None:
-    """There it would keep the device plugins off every node that has no OFED pod."""
+    """There it would keep the device plugins off every node without an OFED pod."""
     specs = nic_policy_specs([pool(), pool(HBV4, "hb", nic_driver="inbox")])
     assert "ofedDriver" not in specs.cluster
     assert "rdmaSharedDevicePlugin" in specs.cluster

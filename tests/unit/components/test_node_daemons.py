@@ -1,4 +1,4 @@
-"""What runs on the machines themselves: node preparation and the loader of nvidia-peermem."""
+"""The programs on the machines themselves: node preparation and the loader of nvidia-peermem."""
 
 from typing import Any
 

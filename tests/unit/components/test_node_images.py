@@ -1,4 +1,4 @@
-"""A node image of GB200 and GB300 may have drivers; whoever else owns them is told before one is installed."""
+"""A node image of GB200 and GB300 may have drivers; another owner of them is reported before one is installed."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is known to be behind: node images without a bulletin's remedy or too old, and patches of Kubernetes."""
+"""Parts that are known to be behind: node images without a bulletin's remedy or too old, and patches of Kubernetes."""
 
 from datetime import date
 

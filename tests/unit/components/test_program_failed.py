@@ -20,7 +20,7 @@ async def fails() -> Any:
 
 
 def waiting_for_what_fails() -> Any:
-    """A pool whose outputs all wait for what fails; the program asks for one of them."""
+    """A pool whose outputs all wait for a resource that fails; the program uses one of them."""
     return node_pool(opts=pulumi.ResourceOptions(depends_on=[pulumi.Output.from_input(fails())])).ready
 
 

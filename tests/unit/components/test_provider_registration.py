@@ -32,7 +32,7 @@ pytestmark = pytest.mark.field_report("R16")
 TOLD = f"Microsoft.ContainerService of subscription {ID} is registered again, so that AKS knows its features"
 
 Register = Callable[..., tuple[list[str], list[str]]]
-"""Runs a program against a simulated Azure with faults; gives what is told and what is warned of."""
+"""Runs a program against a simulated Azure with faults; gives its logs and its warnings."""
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_the_provider_is_registered_with_the_login_of_azure_native(register: Reg
 def test_a_hundred_pools_at_once_wait_for_one_registration_whatever_the_engines_parallelism(
     register: Register, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Autoscaled ones, which ask Azure for their count as well, all side by side."""
+    """Autoscaled ones, which read their count from Azure as well, all at the same time."""
     made: list[Any] = []
     # azure-native gives every pool an alias for each version of Azure's API; the SDK takes most of the time for them.
     monkeypatch.setattr(pulumi.ResourceOptions, "aliases", property(lambda _: None, lambda *_: None), raising=False)
@@ -92,7 +92,7 @@ def test_a_hundred_pools_at_once_wait_for_one_registration_whatever_the_engines_
 
 
 def test_the_library_asks_azure_native_only_in_forms_that_take_turns() -> None:
-    """The synchronous form of a function runs the event loop inside itself, once for each that asks at a time."""
+    """The synchronous form of a function runs the event loop inside itself, once for each call at a time."""
     generated = re.compile(r"\b[a-z]+\.(?:get|list)_(?!default\()[a-z_]+(?<!_output)\(")  # the exception is pydantic's
     modules = [path.read_text() for path in Path(aks_infiniband.__path__[0]).rglob("*.py")]
     asking = [text for text in modules if "pulumi_azure_native" in text]
@@ -119,7 +119,7 @@ def test_pools_wait_for_the_registration_and_hold_nothing_of_it(deploy: Deploy) 
 
 
 def test_it_happens_again_only_where_the_feature_is_registered_again(deploy: Deploy) -> None:
-    """The engine runs the hook where the resource is made or changed."""
+    """The engine runs the hook when the resource is made or changed."""
     (told,) = made_with_the_feature(deploy).one(STASH).inputs["input"].values()
     assert told.endswith("/rdma-infiniband-feature"), "the deployment's ID, another for another registration"
 
@@ -195,4 +195,4 @@ def test_the_address_is_that_of_the_cloud_that_azure_native_is_configured_for(be
 def test_a_page_that_a_proxy_answers_is_not_shown_whole(register: Register, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_SHOWN_CHARACTERS", 9)
     _, (warned,) = register({"code": "AuthorizationFailed", "first": 1})
-    assert len(warned.partition("403 ")[2].partition("\nIf nobody")[0]) == 9
+    assert len(warned.partition("403 ")[2].partition("\nIf this was")[0]) == 9

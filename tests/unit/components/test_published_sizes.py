@@ -1,4 +1,4 @@
-"""`make sizes`: which sizes with RDMA somebody published, and the catalogue lacks."""
+"""`make sizes`: published sizes with RDMA that the catalogue lacks."""
 
 from pathlib import Path
 

@@ -85,7 +85,7 @@ def test_a_cluster_name_that_azure_refuses_is_found_even_where_it_is_made_of_pro
     deploy: Deploy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pulumi, "get_stack", lambda: "feature.x")
-    with pytest.raises(SettingsError, match=r"cluster.name is 'aks-infiniband-feature.x' where nothing else is given"):
+    with pytest.raises(SettingsError, match=r"cluster.name is 'aks-infiniband-feature.x' if nothing else is given"):
         deploy(program())
 
 

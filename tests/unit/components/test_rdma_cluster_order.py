@@ -26,7 +26,7 @@ def test_the_cluster_does_not_wait_for_the_feature_and_the_pools_do(deploy: Depl
 
 
 def test_the_namespace_of_workloads_is_guarded_before_it_is_privileged(deploy: Deploy) -> None:
-    """So where the guard fails, or `up` is interrupted, there is no privileged namespace without a guard."""
+    """So if the guard fails, or `up` is interrupted, no privileged namespace is without a guard."""
     deployment = deploy(program())
     guard = [made.urn for made in deployment.registrations if "ValidatingAdmissionPolicy" in made.type]
     assert len(guard) == 2
@@ -88,7 +88,7 @@ def test_sizes_that_must_not_have_the_feature_wait_for_its_absence(deploy: Deplo
 
 
 def test_the_feature_is_asked_for_without_waiting_for_the_cluster_or_anything_else(deploy: Deploy) -> None:
-    """It may take longer than the cluster. Which of the two the SDK registers first is in no order."""
+    """The registration may take longer than the cluster. The SDK registers the two in any order."""
     assert deploy(program()).one(FEATURE).dependencies == set()
 
 

@@ -1,4 +1,4 @@
-"""A node pool that Azure has, read back into a stack file's keys, and compared with what a stack would ask for."""
+"""A node pool that Azure has, read back into a stack file's keys, and compared with a stack's request."""
 
 from typing import Any, Final
 
@@ -45,7 +45,9 @@ AKSS_OWN: Final[dict[str, Any]] = {
     "securityProfile": {"sshAccess": "LocalUser", "enableVTPM": False, "enableSecureBoot": False},
     "eTag": "24a95c38-e1b5-48b1-a3b3-189ac2676381",
 }
-"""What AKS shows of a pool beside what was asked for: that of 2026-06-20 in tests/field_recordings/aks-bodies.yaml."""
+"""AKS's values of a pool in addition to the requested ones: that of 2026-06-20 in
+tests/field_recordings/aks-bodies.yaml.
+"""
 
 
 def infiniband(gpu_driver: Any = "operator", **machines: Any) -> InfinibandNodePoolArgs:

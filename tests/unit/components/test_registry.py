@@ -1,4 +1,4 @@
-"""A registry of one's own: where every image is pulled from, and with which Secret."""
+"""A private registry: the source of every image, and its Secret."""
 
 import base64
 import json

@@ -22,7 +22,7 @@ def stack_of(*pools: Any, **sections: Any) -> Stack:
 
 
 def facts(of: str, *pools: Any, **sections: Any) -> Any:
-    """Of one pool of a stack."""
+    """Facts of one pool of a stack."""
     return stack_of(*pools, **sections).revalidate_when[of]
 
 

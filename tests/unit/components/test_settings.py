@@ -43,7 +43,7 @@ def test_20_000_pools_are_answered_at_once_and_not_one_by_one(form: Any) -> None
     began = time.monotonic()
     found = mistakes({**changed(), "aks-infiniband:pools": form(many)})
     assert found == {"pools": ANY}
-    assert found["pools"].startswith("must hold 99 pools at most, beside the system pool")
+    assert found["pools"].startswith("must hold 99 pools at most, in addition to the system pool")
     assert time.monotonic() - began < 10
 
 
@@ -117,7 +117,7 @@ def test_the_error_says_that_nothing_was_created() -> None:
         ({"workload": {"namespaces": ["Team_A"]}}, "workload.namespaces[0]", "must be a namespace: at most 63"),
         ({"workload": {"namespaces": ["a", "a"]}}, "workload.namespaces[1]", "must be listed once"),
         ({"workload": {"namespaces": ["aks-infiniband"]}}, "workload.namespaces[0]", "has the settings anyway"),
-        ({"workload": {"namespaces": ["aks-infiniband-system"]}}, "workload.namespaces[0]", "is where no workload"),
+        ({"workload": {"namespaces": ["aks-infiniband-system"]}}, "workload.namespaces[0]", "is not for workloads"),
         ({"workload": {"namespaces": ["a", "kube-system"]}}, "workload.namespaces[1]", "is Kubernetes' own"),
         ({"workload": {"namespaces": ["gpu-operator"]}}, "workload.namespaces[0]", "belongs to an operator"),
         ({"location": "westeurope"}, "location", "the region is azure-native:location"),

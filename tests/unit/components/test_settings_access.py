@@ -31,7 +31,7 @@ def wrong(**more: Any) -> dict[str, str]:
         ),
         ({"nodeResourceGroup": "-nodes"}, "nodeResourceGroup", "must begin with a letter or digit"),
         ({"nodeResourceGroup": "größer"}, "nodeResourceGroup", "a label of the nodes"),
-        ({"resourceGroup": "größer"}, "resourceGroup", "must have no letters but a to z, or nodeResourceGroup"),
+        ({"resourceGroup": "größer"}, "resourceGroup", "must have only letters a to z, or nodeResourceGroup"),
         ({"identityId": "aks"}, "identityId", "must be the resource ID of a user-assigned identity"),
     ],
 )
@@ -44,7 +44,7 @@ def test_names_that_azure_would_refuse_are_refused(more: Any, key: str, reason: 
 def test_a_default_name_of_which_azure_makes_too_long_a_group_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pulumi, "get_stack", lambda: "pretraining-at-large-in-texas")
     found = wrong()
-    assert "pretraining-at-large-in-texas' where nothing else is given" in found["cluster.name"]
+    assert "pretraining-at-large-in-texas' if nothing else is given" in found["cluster.name"]
     assert "characters of 80: choose a shorter name" in found["cluster.name"]
     assert loaded(cluster=cluster(nodeResourceGroup="nodes"))
 
@@ -88,7 +88,9 @@ def test_public_ranges_and_the_clusters_own_address_are_taken() -> None:
 def test_local_accounts_are_off_only_with_entra_id() -> None:
     found = wrong(access={"localAccounts": False})
     assert found == {
-        "cluster.access.localAccounts": "is False; must be true without entraId: nobody could log in; set entraId: true"
+        "cluster.access.localAccounts": (
+            "is False; must be true without entraId: no user could log in; set entraId: true"
+        )
     }
     assert loaded(cluster=cluster(access={"entraId": True, "localAccounts": False, "adminGroupObjectIds": [GROUP]}))
 

@@ -1,4 +1,4 @@
-"""GPU drivers have one owner, NIC drivers one source a pool, and neither is asked for where it cannot be."""
+"""GPU drivers have one owner, NIC drivers one source a pool, and neither is requested if it is impossible."""
 
 from typing import Any
 
@@ -59,13 +59,15 @@ def test_the_node_image_s_driver_is_the_default_where_it_brings_one() -> None:
 @pytest.mark.parametrize("size", ["Standard_HC44rs", "Standard_HB120rs_v3", "Standard_HX176rs"])
 def test_machines_without_gpus_have_no_owner_of_gpu_drivers(size: str, owner: str) -> None:
     found = mistakes(changed(pools=[pool(vmSize=size, gpuDriver=owner)]))
-    assert found == {"pools[0].gpuDriver": f"is {owner!r}; must be none: {size} has no GPUs; leave it out"}
+    assert found == {"pools[0].gpuDriver": f"is {owner!r}; must be none: {size} does not have GPUs; leave it out"}
 
 
 def test_aks_has_no_driver_for_amds_gpus() -> None:
     found = mistakes(changed(pools=[pool(vmSize="Standard_ND96isr_MI300X_v5", gpuDriver="aks")]))
     assert found == {
-        "pools[0].gpuDriver": "is 'aks'; must be operator or image or none for MI300X: AKS has no driver for AMD's GPUs"
+        "pools[0].gpuDriver": (
+            "is 'aks'; must be operator or image or none for MI300X: AKS lacks a driver for AMD's GPUs"
+        )
     }
 
 

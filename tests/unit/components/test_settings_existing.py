@@ -1,4 +1,4 @@
-"""An existing cluster: nodes by label, and nothing of Azure's."""
+"""An existing cluster: nodes by label, and nothing of Azure."""
 
 from typing import Any
 
@@ -24,13 +24,13 @@ def test_a_kubeconfig_and_labels_are_all_it_takes() -> None:
 
 def test_an_existing_cluster_does_not_stand_beside_one_that_is_made() -> None:
     found = mistakes(changed(existingCluster={"context": "capz"}))
-    assert found["existingCluster"] == "cannot stand beside aks-infiniband:cluster: keep one of them"
+    assert found["existingCluster"] == "cannot be given with aks-infiniband:cluster: keep one of them"
 
 
 def test_a_region_is_refused_with_an_existing_cluster() -> None:
     found = mistakes({**existing(of("a")), "azure-native:location": "westeurope"})
     assert list(found) == ["azure-native:location"]
-    assert "is 'westeurope'; is Azure's" in found["azure-native:location"]
+    assert "is 'westeurope'; is for a cluster that Azure's resources describe" in found["azure-native:location"]
 
 
 def test_a_region_is_needed_for_a_cluster_that_is_made() -> None:
@@ -74,7 +74,7 @@ def test_a_reservation_is_refused_where_azure_makes_none(size: str, infiniband: 
     given = {"name": "b", "vmSize": size, "count": 2, "infiniband": infiniband}
     found = mistakes(changed(pools=[pool(), {**given, "capacityReservationGroupId": RESERVATION}]))
     assert f"Azure reserves no capacity for {size}" in found["pools[1].capacityReservationGroupId"]
-    assert "Ask for quota" in found["pools[1].capacityReservationGroupId"]
+    assert "Request quota" in found["pools[1].capacityReservationGroupId"]
 
 
 def test_pools_of_an_existing_cluster_need_labels_that_tell_their_nodes() -> None:
@@ -82,7 +82,10 @@ def test_pools_of_an_existing_cluster_need_labels_that_tell_their_nodes() -> Non
 
 
 def test_a_node_selector_is_refused_in_azure() -> None:
-    assert "their agent pool: leave it out" in mistakes(changed(pools=[of("a")]))["pools[0].nodeSelector"]
+    assert (
+        "the agent pool identifies the nodes of this one: leave it out"
+        in mistakes(changed(pools=[of("a")]))["pools[0].nodeSelector"]
+    )
 
 
 @pytest.mark.field_report("A2c")

@@ -1,4 +1,4 @@
-"""What only files can tell of a stack: every mistake in them stands in the same error as those of the settings."""
+"""Mistakes that only files show: each of them stands in the same error as those of the settings."""
 
 from pathlib import Path
 from typing import Any

@@ -52,7 +52,7 @@ def test_a_version_that_may_have_come_since_the_table_was_written_is_taken(monke
     assert loaded(cluster=cluster(kubernetesVersion="1.38")).cluster
     later = changed(cluster=cluster(kubernetesVersion="1.40"))
     assert (
-        "is no version of Kubernetes: AKS has 1.37, and 1.38 may come" in mistakes(later)["cluster.kubernetesVersion"]
+        "is not a Kubernetes version: AKS has 1.37, and 1.38 may come" in mistakes(later)["cluster.kubernetesVersion"]
     )
     on(date(2027, 6, 1), monkeypatch)
     assert load(later).cluster

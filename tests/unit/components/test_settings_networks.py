@@ -1,4 +1,4 @@
-"""Address ranges do not overlap and have room for all nodes; a network is ours or somebody else's."""
+"""Address ranges do not overlap and are large enough for all nodes; a network is ours or belongs to others."""
 
 from typing import Any
 
@@ -75,7 +75,9 @@ def test_an_existing_subnet_for_pods_needs_one_for_nodes_and_no_overlay() -> Non
     both = {"nodeSubnetId": NODE_SUBNET, "podSubnetId": POD_SUBNET}
     assert loaded(cluster=cluster(network=both))
     assert "needs nodeSubnetId" in wrong({"podSubnetId": POD_SUBNET})["cluster.network.podSubnetId"]
-    assert "there is no overlay" in wrong({**both, "podCidr": "10.244.0.0/16"})["cluster.network.podCidr"]
+    assert (
+        "the cluster does not have an overlay" in wrong({**both, "podCidr": "10.244.0.0/16"})["cluster.network.podCidr"]
+    )
 
 
 @pytest.mark.parametrize("way", ["userAssignedNATGateway", "userDefinedRouting", "none"])

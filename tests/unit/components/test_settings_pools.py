@@ -1,4 +1,4 @@
-"""Pools: names, taints, node counts, one fabric a pool, and ordinary pools beside them."""
+"""Pools: names, taints, node counts, one fabric a pool, and ordinary pools in addition."""
 
 from typing import Any
 

@@ -26,7 +26,7 @@ def test_every_size_of_the_catalogue_makes_a_pool(size: str) -> None:
     ("size", "reason"),
     [
         ("Standard_ND96is_H100_v5", "behind its number); nearest known size: Standard_ND96isr_H100_v5"),
-        ("Standard_D8s_v5", "has no InfiniBand (a size that has it carries an r"),
+        ("Standard_D8s_v5", "does not have InfiniBand (a size that has it carries an r"),
         ("standard_nd96isr_h100_v5", "did you mean Standard_ND96isr_H100_v5?"),
         (
             "Standard_ND96isr_H10_v5",
@@ -66,7 +66,7 @@ def test_a_size_without_the_feature_r_may_be_an_ordinary_pool(size: str) -> None
 
 def test_an_infiniband_size_for_the_system_pool_is_refused() -> None:
     found = mistakes(changed(cluster={"kubernetesVersion": "1.35", "systemPool": {"vmSize": "Standard_HX176rs"}}))
-    assert "is an InfiniBand size: give it a pool of its own" in found["cluster.systemPool.vmSize"]
+    assert "is an InfiniBand size: give it a separate pool" in found["cluster.systemPool.vmSize"]
 
 
 def test_a_described_infiniband_size_for_the_system_pool_is_refused() -> None:
@@ -88,7 +88,7 @@ def test_a_size_that_the_stack_describes_is_as_good_as_a_known_one() -> None:
 
 def test_a_described_size_that_the_catalogue_has_is_refused() -> None:
     found = mistakes(changed(sizes={"Standard_HB176rs_v4": OWN}))
-    assert found == {"sizes.Standard_HB176rs_v4": "is in the catalogue already, and cannot be described anew"}
+    assert found == {"sizes.Standard_HB176rs_v4": "is in the catalogue already, and cannot be described again"}
 
 
 def test_a_mistake_in_a_description_is_the_only_one_for_its_pool() -> None:
@@ -100,5 +100,5 @@ def test_a_mistake_in_a_description_is_the_only_one_for_its_pool() -> None:
 def test_a_stack_that_needs_the_feature_both_registered_and_absent_is_refused() -> None:
     found = mistakes(changed(pools=[pool(), {**named("gb", "Standard_ND128isr_GB300_v6"), "gpuDriver": "none"}]))
     assert list(found) == ["pools[1].vmSize"]
-    assert "cannot stand beside pool ndh100 (Standard_ND96isr_H100_v5)" in found["pools[1].vmSize"]
+    assert "cannot be in one stack with pool ndh100 (Standard_ND96isr_H100_v5)" in found["pools[1].vmSize"]
     assert "AKSInfinibandSupport must not be registered, for the other it must be" in found["pools[1].vmSize"]

@@ -27,7 +27,7 @@ users: [{name: admin, user: {token: t0ken}}]
 
 @pytest.fixture(params=STACKS, ids=lambda file: file.stem.removeprefix("Pulumi."))
 def configuration(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """What a stack file says, read in the project's folder by somebody who has a kubeconfig at home."""
+    """The content of a stack file, read in the project's folder by a user who has a kubeconfig at home."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".kube").mkdir()
@@ -42,7 +42,7 @@ def run(deploy: Deploy, configuration: Any, *, preview: bool) -> Deployment:
 
 
 def needs_absence(configuration: Any) -> bool:
-    """Whether a stack's machines must not have the subscription's feature."""
+    """True if a stack's machines must not have the subscription's feature."""
     sizes = [SIZES[pool["vmSize"]] for pool in configuration["aks-infiniband:pools"] if pool["vmSize"] in SIZES]
     return not all(size.placement_feature for size in sizes)
 

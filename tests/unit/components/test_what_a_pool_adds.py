@@ -6,7 +6,9 @@ from declared.pulumi_mocks import Deploy
 from tests.unit.components.rdma_programs import program
 
 MOST = 8
-"""Of a further pool: itself, two ConfigMaps, its validation's Job, report and what is kept of it; two components."""
+"""Resources of a further pool: itself, two ConfigMaps, its validation's Job, report and the parts that are kept of it;
+two components.
+"""
 
 
 def declared(deploy: Deploy, pools: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""In a cluster that somebody else keeps, pools that AKS manages itself are refused before anything is made there."""
+"""In a cluster that others keep, pools that AKS manages itself are refused before anything is made there."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +15,7 @@ from tests.unit.components.others_cluster import kubeconfig_of, stack_in
 
 
 class Server:
-    """An API server with one node of pool a, and one of nobody's."""
+    """An API server with one node of pool a, and one outside all pools."""
 
     def __init__(self) -> None:
         self.labels: dict[str, str] = {}

@@ -117,7 +117,7 @@ def test_a_policy_with_conditions_of_its_parts_says_those_that_are_not_met_once(
 @pytest.mark.field_report("B8")
 def test_a_policy_without_status_is_blamed_on_its_operator() -> None:
     text = said(NIC_POLICY, View(nodes=HEALTHY, policies=[policy()]))
-    assert "has no status yet" in text
+    assert "does not have a status yet" in text
     assert "its operator is not running" in text
     assert "there is no NicClusterPolicy" in said(NIC_POLICY, View(nodes=HEALTHY))
 

@@ -1,4 +1,4 @@
-"""Who is blamed for a pod that is Pending, cannot start or failed, and for a Job."""
+"""The culprit for a pod that is Pending, cannot start or failed, and for a Job."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def test_a_pending_pod_is_blamed_on_others_that_hold_what_the_nodes_offer() -> N
         conditions=[{"type": "PodScheduled", "status": "False", "message": "0/2: 2 Insufficient nvidia.com/gpu."}],
     )
     text = said(JOB, View(nodes=HEALTHY, pods=[waiting], jobs=[job()]))
-    assert "likely cause: nvidia.com/gpu (asks for 8) is held by other pods\n" in text
+    assert "likely cause: nvidia.com/gpu (requests 8) is held by other pods\n" in text
 
 
 def test_a_pending_pod_whose_labels_no_node_carries_says_which() -> None:

@@ -49,7 +49,7 @@ def test_a_foreign_policy_that_the_operator_ignores_is_named() -> None:
     foreign["metadata"]["name"] = "theirs"
     text = said(NIC_POLICY, View(nodes=HEALTHY, policies=[policy(state="notReady"), foreign]))
     assert "NicClusterPolicy theirs: state ignore" in text
-    assert "the Network Operator reads no name but nic-cluster-policy" in text
+    assert "the Network Operator reads only the name nic-cluster-policy" in text
     assert "kubectl delete nicclusterpolicy theirs" in text
 
 
@@ -58,7 +58,7 @@ def test_a_policy_whose_fields_somebody_else_manages_is_no_riddle() -> None:
     error = 'Apply failed with 2 conflicts: conflicts with "helm" using mellanox.com/v1alpha1'
     text = said(replace(NIC_POLICY, errors=(error,)), View(nodes=HEALTHY, policies=[policy(state="ready")]))
     assert error in text
-    assert "somebody else made it" in text
+    assert "another program made it" in text
 
 
 @pytest.mark.field_report("D8")
@@ -95,7 +95,7 @@ def test_a_network_says_its_state_and_whether_its_addresses_were_given_out() -> 
         ('rpc error: no free addresses in the pool "aks-infiniband", poolType "ippool"', "addressesPerNode"),
         (
             'configuration for pool "aks-infiniband", poolType "ippool" not found',
-            "the IPPool has no block for this node",
+            "the IPPool lacks a block for this node",
         ),
         ('failed to lookup master "ibP257p0s0": Link not found', "set the pool's ipoibDevices"),
         ("cannot find a network-attachment-definition (x) in namespace (apps)", "write it as namespace/name"),

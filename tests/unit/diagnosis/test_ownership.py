@@ -1,4 +1,4 @@
-"""Whose an object is: what its namespace and its controller say, and nothing that a tenant can write."""
+"""The owner of an object: the words of its namespace and its controller, and nothing that a tenant can write."""
 
 from typing import Any
 

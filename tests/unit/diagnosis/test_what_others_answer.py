@@ -119,7 +119,7 @@ def test_a_field_that_somebody_changed_by_hand_comes_with_the_way_to_take_it_bac
     text = said(
         Wait(waiting_for="nic-cluster-policy", name="nic-cluster-policy", errors=(answer,)), View(nodes=HEALTHY)
     )
-    assert "somebody has changed these fields by hand" in text
+    assert "a person changed these fields by hand" in text
     assert "PULUMI_K8S_ENABLE_PATCH_FORCE=true pulumi up" in text
 
 

@@ -25,5 +25,5 @@ def recorded(file: str) -> list[dict[str, Any]]:
 
 
 def excerpt(name: str) -> str:
-    """What was printed."""
+    """The printed text."""
     return str(recordings()[name]["excerpt"])

@@ -15,7 +15,7 @@ def body(name: str) -> Any:
 
 
 def flat(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """A body of Azure Resource Manager as azure-native shows it: what is in `properties` is beside it."""
+    """A body of Azure Resource Manager as azure-native shows it: the content of `properties` is next to it."""
     return {key: value for key, value in {**answer, **answer["properties"]}.items() if key != "properties"}
 
 
@@ -28,7 +28,7 @@ def shape(value: Any, maps: Collection[str] = ()) -> dict[str, str]:
 
 
 def differences(recorded: Any, simulated: Any, maps: Collection[str] = ()) -> dict[str, str]:
-    """What the simulation leaves out, adds or has as another type, by field path."""
+    """Fields that the simulation leaves out, adds or has as another type, by field path."""
     real, made = shape(recorded, maps), shape(simulated, maps)
     return (
         {path: "left out" for path in real if path not in made}

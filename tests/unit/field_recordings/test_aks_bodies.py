@@ -1,4 +1,4 @@
-"""What AKS was recorded to answer is read rightly by all that reads such answers."""
+"""All readers of AKS's answers read its recorded ones rightly."""
 
 import base64
 import json
@@ -43,7 +43,7 @@ class Answer:
 
 
 class RecordedAks(Arm):
-    """Answers what AKS was recorded to answer. There is no cluster `none`."""
+    """Answers what AKS was recorded to answer. The cluster `none` does not exist."""
 
     def answer(self, path: str, _query: str) -> tuple[int, Any]:
         if path.endswith("/kubernetesVersions"):

@@ -15,7 +15,7 @@ POOL = "containerservice:AgentPool"
 SYSTEM = {"name": "nodepool1", "mode": "System", "vmSize": "Standard_D8ds_v5", "count": 3}
 IDENTITIES = {"identity.userAssignedIdentities"}
 PROVIDERS_OWN = {"azureApiVersion": "added"}
-"""What azure-native adds to every answer."""
+"""Fields that azure-native adds to every answer."""
 OF_LATER_VERSIONS = (
     "agentPoolProfiles[].upgradeStrategy",
     "agentPoolProfiles[].upgradeSettingsBlueGreen",
@@ -23,7 +23,7 @@ OF_LATER_VERSIONS = (
     "securityProfile.kubernetesResourceObjectEncryptionProfile",
     "securityProfile.kubernetesResourceObjectEncryptionProfile.infrastructureEncryption",
 )
-"""Azure-native 3.29 asks in version 2025-09-01, whose models have none of these."""
+"""Azure-native 3.29 uses version 2025-09-01, whose models have none of these."""
 ASKED_FOR = (
     "kind",
     "agentPoolProfiles[].networkProfile",
@@ -32,7 +32,7 @@ ASKED_FOR = (
     "windowsProfile.adminUsername",
     "windowsProfile.enableCSIProxy",
 )
-"""Asked for in the recorded request; `windowsProfile` follows from the Linux user that was asked for, too."""
+"""Fields in the recorded request; `windowsProfile` follows from the requested Linux user, too."""
 
 
 def made(azure: Azure, group: Properties, **changes: Any) -> Properties:

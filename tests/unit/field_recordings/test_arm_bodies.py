@@ -1,4 +1,4 @@
-"""What Azure was recorded to answer is read as preflight and teardown read it, and as Azure meant it."""
+"""Azure's recorded answers are read as preflight and teardown read them, and as Azure meant them."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack

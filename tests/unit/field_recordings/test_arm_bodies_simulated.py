@@ -15,11 +15,11 @@ from tests.unit.field_recordings.recordings import excerpt
 from tests.unit.field_recordings.shapes import body, differences, flat
 
 OF_AZURE_NATIVE: Final = {"azureApiVersion": "added", "id": "left out"}
-"""azure-native says which version of the API it used, and keeps the ID beside the outputs."""
+"""azure-native names its version of the API, and keeps the ID outside the outputs."""
 
 
 def compared(recorded: Any, made: Properties, **maps: set[str]) -> dict[str, str]:
-    """What the simulation's outputs have otherwise than the recording, but for what is azure-native's own."""
+    """The differences of the simulation's outputs from the recording, except those of azure-native itself."""
     outputs = {key: value for key, value in made.items() if not key.startswith("__") and key != "id"}
     found = differences(recorded, outputs, **maps)
     return {path: kind for path, kind in found.items() if OF_AZURE_NATIVE.get(path) != kind}
@@ -148,6 +148,6 @@ def test_the_server_of_preflights_tests_answers_nothing_that_azure_does_not() ->
     }
     for recording, (status, made) in answers.items():
         found = differences(body(recording), made)
-        # Preflight reads only a part. Reader, which was recorded, has no exceptions; other roles have.
+        # Preflight reads only a part. Reader, which was recorded, lacks exceptions; other roles have some.
         found.pop("value[].properties.permissions[].notActions[]", None)
         assert (status, {path: kind for path, kind in found.items() if kind != "left out"}) == (200, {}), recording

@@ -1,4 +1,4 @@
-"""What Azure was recorded to answer is told apart: what passes by itself, how long to wait, and what to do."""
+"""Azure's recorded answers are distinguished: errors that pass by themselves, the time to wait, and the remedy."""
 
 from typing import Any
 

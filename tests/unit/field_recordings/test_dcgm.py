@@ -126,7 +126,7 @@ def test_the_simulated_one_is_as_unkind_as_the_real_one(machine: Path, capsys: p
         assert dcgm.main(ASKED) == 217
     with pytest.raises(DiagnosticsError, match="already running"):
         diagnosis_of(capsys.readouterr().out)
-    # No host engine is there, and its own container has no GPU.
+    # The host engine is absent, and its container lacks a GPU.
     assert dcgm.main([*ASKED[:-1], "10.244.1.8:5555"]) == 200
     with pytest.raises(DiagnosticsError, match="unable to establish a connection"):
         diagnosis_of(capsys.readouterr().out)

@@ -20,7 +20,7 @@ CASES = [
 
 
 def offered(plugin: str, size: str, fact: dict[str, Any]) -> list[OfferedResource]:
-    """What the stand-in offers in such a run."""
+    """The stand-in's offers in such a run."""
     hardware = hardware_of(size=size, machine="node-0", fabric="one")
     config = fact["config"] if isinstance(fact["config"], str) else json.dumps(fact["config"])
     modules = modules_of(fact["modules"])

@@ -1,4 +1,4 @@
-"""What NCCL was seen to say on Azure is read rightly, and the simulated NCCL says it in the same words."""
+"""NCCL's words on Azure are read rightly, and the simulated NCCL has the same words."""
 
 import re
 

@@ -16,11 +16,11 @@ from tests.unit.field_recordings.recordings import excerpt
 
 FIRST = "0001:00:00.0"
 LIKE = {"nvmlDeviceGetUUID": r"GPU-[0-9a-f-]{36}", "nvmlDeviceGetSerial": r"\d{13}"}
-"""What differs from one GPU to the next."""
+"""Values that differ from one GPU to the next."""
 NEAR = {"nvmlDeviceGetPowerUsage": 0.02, "nvmlDeviceGetClockInfo(1)": 0.15, "nvmlDeviceGetTemperature(0)": 0.1}
-"""What changes from one moment to the next, and by how much of it."""
+"""Values that change from one moment to the next, and the share of the change."""
 NOT_READ = ("nvmlDeviceGetRetiredPagesPendingStatus", "nvmlDeviceGetCurrentClocksThrottleReasons")
-"""Nothing of ours asks for these where there are newer ones."""
+"""No program of ours calls these if there are newer ones."""
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +46,7 @@ def handle() -> ctypes.c_void_p:
 
 
 def asked(call: str) -> tuple[int, str]:
-    """What a function of the simulated library returns, and gives."""
+    """The return value and the output of a function of the simulated library."""
     name, _, given = call.rstrip(")").partition("(")
     arguments = [int(number) for number in given.split(",") if number]
     function = getattr(nvml, name)

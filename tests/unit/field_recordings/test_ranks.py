@@ -1,4 +1,4 @@
-"""What NCCL and CUDA say of a rank that fails leads to the right node, in the words of every release."""
+"""The words of NCCL and CUDA on a rank that fails lead to the right node, in every release."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""Every recording says what it is, where it is from and when it was made."""
+"""Every recording names its subject, its source and its date."""
 
 import datetime
 from typing import Any

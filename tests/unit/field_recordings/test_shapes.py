@@ -1,4 +1,4 @@
-"""What tells two bodies apart is said by field path, and nothing that has one shape differs."""
+"""The differences of two bodies are given by field path, and nothing that has one shape differs."""
 
 from tests.unit.field_recordings.shapes import differences, shape
 

@@ -71,7 +71,7 @@ def test_the_payload_takes_what_a_client_said_for_what_it_was(case: str, ending:
 
 
 def error_of(entry: dict[str, Any]) -> str:
-    """What is said of a client that left no figures, though many a one ends with code 0."""
+    """The words on a client that left no figures, though many a one ends with code 0."""
     if entry["code"] is None:
         return with_words("sockperf did not end within 10 s and was killed", entry["excerpt"])
     if entry["code"]:

@@ -33,17 +33,17 @@ CASES = [
         key=lambda entry: (entry["tool"], entry["release"], entry["case"]),
     )
 ]
-"""Of the later release, what differs shows in every program of perftest alike."""
+"""The differences of the later release show in every program of perftest alike."""
 PORT = 18600
 MODULES = ("ib_umad", "ib_uverbs", "rdma_ucm")
 _NEEDED = "-g 1 -n 100"
-"""What ibv_rc_pingpong was told beside what the payload tells it."""
+"""Arguments of ibv_rc_pingpong in addition to the payload's."""
 _ONLY_SOFT_ROCE = re.compile(r"Device not recognized| GID| Link type| ibv_wr\* API| Outstand reads| PCIe relax|-{20}")
 """Lines in which Soft-RoCE and an InfiniBand HCA differ, and rules, of which it makes one more."""
 
 
 def comparable(text: str) -> list[str]:
-    """The lines without numbers, addresses, and what an errno says that nobody has set."""
+    """The lines without numbers, addresses, and the text of an errno that was never set."""
     lines = []
     for line in text.splitlines():
         if _ONLY_SOFT_ROCE.match(line) or not line.strip():
@@ -77,7 +77,7 @@ class Pair:
             capabilities = f"CapEff:\t{(1 << 14) * locks:016x}"
             write_files(folder / node / "proc", {"self/limits": limits, "self/status": capabilities})
             if case == "no-device-file":
-                for number in (0, 2):  # of the client's device, and of the server's
+                for number in (0, 2):  # of both ends' devices
                     (folder / node / f"dev/infiniband/uverbs{number}").unlink()
         if case == "dropped-for-long":
             write_files(folder / "client", {"proc/sys/net/ipv4/tcp_syn_retries": "0"})
@@ -118,7 +118,7 @@ class Pair:
         listener.close()
 
     def ended(self, process: "subprocess.Popen[bytes]", entry: dict[str, Any]) -> int | None:
-        """How a tool ends by itself; None for one that waits, and is killed then."""
+        """The end of a tool by itself; None for one that waits, and is killed then."""
         if entry["code"] is not None:
             return process.wait(60)
         if entry["case"] == "dropped":
@@ -140,7 +140,7 @@ def run(tmp_path: Path) -> Iterator[Any]:
     started: list[subprocess.Popen[bytes]] = []
 
     def both(entries: list[dict[str, Any]]) -> dict[str, tuple[int | None, str]]:
-        """How each side of a case ended: code, None where it had to be killed, and words."""
+        """The end of each side of a case: code, None if it had to be killed, and words."""
         case = entries[0]["case"]
         pair = Pair(tmp_path, case, entries[0]["release"])
         sides = {entry["side"]: entry for entry in entries}
@@ -196,7 +196,7 @@ ENDINGS = {
     ("dropped-for-long", "client"): "dropped",
     ("server-killed", "client"): "lost",
 }
-"""How the payload has to take what was recorded; by tool where one differs."""
+"""The payload's required reading of the recording; by tool if one differs."""
 
 
 @pytest.mark.parametrize(

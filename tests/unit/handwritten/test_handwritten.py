@@ -1,4 +1,6 @@
-"""What people write by hand is read by the engine's rules; no file ends in a traceback or an error with its content."""
+"""Files that people write by hand are read by the engine's rules; no file ends in a traceback or an error with its
+content.
+"""
 
 from itertools import pairwise
 from pathlib import Path
@@ -39,8 +41,8 @@ def test_anchors_are_filled_in() -> None:
 BROKEN: dict[str, tuple[str | bytes, str]] = {
     "a bracket that is not closed": ("a: [s3cret", "is not YAML: did not find expected ',' or ']' in line"),
     "a tab": ("a:\n\ts3cret: 1", "is not YAML: found character that cannot start any token in line 2"),
-    "another encoding": (b"a: s3cret\xff\xfe", "is not YAML: it is no text in UTF-8"),
-    "control characters": ("a: s3cret\x00", "is not YAML: it is no text in UTF-8"),
+    "another encoding": (b"a: s3cret\xff\xfe", "is not YAML: it is not text in UTF-8"),
+    "control characters": ("a: s3cret\x00", "is not YAML: it is not text in UTF-8"),
     "two documents": ("--- s3cret\n--- 2\n", "is not YAML: but found another document in line 2"),
     "an anchor that is not there": ("a: *s3cret", "is not YAML: found undefined alias in line 1"),
     "100,000 brackets": ("[" * 100_000, "is nested more than 64 deep, in line 1"),
@@ -53,8 +55,8 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
     ),
     "too many values": ("[" + "1," * 30_000 + "]", "holds more than 20,000 values"),
     "a key given twice": ("a: {x: 1}\nb:\n  x: s3cret\n  x: 2", "has the key 'x' twice in one mapping, in line 4"),
-    "a key that is a list": ("? [a, b]\n: 1", "has a key that is no text, in line 1"),
-    "a key that is an anchor's": ("a: &a [1]\n*a : 2", "has a key that is no text, in line 2"),
+    "a key that is a list": ("? [a, b]\n: 1", "has a key that is not text, in line 1"),
+    "a key that is an anchor's": ("a: &a [1]\n*a : 2", "has a key that is not text, in line 2"),
     "a tag of Python's": ("a: !!python/object:os.system s3cret", "has a tag, in line 1"),
     "a tag that does not fit": ("a: !!str [1]", "is not YAML: expected a scalar node, but found sequence in line 1"),
     "infinity": ("a: .inf", "has a number that JSON cannot hold, in line 1"),
@@ -80,8 +82,8 @@ def test_what_is_broken_is_told_with_its_line_and_without_its_content(kind: str,
     ("path", "reason"),
     [
         ("no-such-file", "cannot be read: No such file or directory"),
-        ("/", "cannot be read: it is no file"),
-        ("/dev/zero", "cannot be read: it is no file"),
+        ("/", "cannot be read: it is not a file"),
+        ("/dev/zero", "cannot be read: it is not a file"),
         ("~no-such-user/file", "no such home folder"),
         ("a\0b", "cannot be read: no file can have this name"),
         ("x" * 5000, "cannot be read: File name too long"),

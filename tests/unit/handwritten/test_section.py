@@ -1,4 +1,4 @@
-"""What a section makes of values that are left out, and of values that are not well-formed."""
+"""A section's treatment of values that are left out, and of values that are not well-formed."""
 
 from typing import Any
 
@@ -11,23 +11,23 @@ class Inner(Section):
     """A section in another."""
 
     depth: int = 1
-    """How deep."""
+    """The depth."""
 
 
 class Box(Section):
     """A base, whose fields a section has too."""
 
     width: int
-    """How wide."""
+    """The width."""
     height: int = follows(lambda box: box.width * 2)
-    """How high. Default: twice the width."""
+    """The height. Default: twice the width."""
 
 
 class Crate(Box):
     """A section with a base."""
 
     labels: tuple[str, ...] = follows(lambda crate: (f"{crate.height} high",))
-    """What stands on it."""
+    """The labels on it."""
     inner: Inner = Inner()
     colour: str = "red"
     """Its paint."""

@@ -1,4 +1,4 @@
-"""Arguments for every public component, as somebody else's program might give them."""
+"""Arguments for every public component, as another program might give them."""
 
 from collections.abc import Callable, Mapping
 from ipaddress import IPv4Network

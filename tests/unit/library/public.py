@@ -1,4 +1,4 @@
-"""What the library offers, found by looking at it."""
+"""The library's public names, found by looking at it."""
 
 import dataclasses
 from typing import Any
@@ -19,4 +19,4 @@ COMPONENTS = [
 ]
 ARGUMENTS = [name for name in NAMES if isinstance(named(name), type) and dataclasses.is_dataclass(named(name))]
 SECTIONS = [name for name in NAMES if isinstance(named(name), type) and issubclass(named(name), Section)]
-"""What is a mapping in a stack file too."""
+"""Names that are a mapping in a stack file too."""

@@ -1,4 +1,4 @@
-"""What the library and the command line import is what each of their packages asks for."""
+"""The imports of the library and the command line are in the requirements of each of their packages."""
 
 import ast
 import sys

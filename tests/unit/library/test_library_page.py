@@ -1,4 +1,4 @@
-"""docs/library.md tells of the library as it is."""
+"""docs/library.md describes the library as it is."""
 
 import re
 import shutil
@@ -33,7 +33,7 @@ def test_the_pages_first_program_installs_the_network_operator(
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".kube").mkdir()
     shutil.copy(KUBECONFIG, tmp_path / ".kube" / "config")
-    monkeypatch.setattr("pulumi.export", lambda name, value: None)  # a test's program has no outputs
+    monkeypatch.setattr("pulumi.export", lambda name, value: None)  # a test's program lacks outputs
     (release,) = deploy(lambda: run(program)["operator"].namespace).all("kubernetes:helm.sh/v3:Release")
     assert release.inputs["name"] == "network-operator"
     assert "network-operator" in release.urn

@@ -1,4 +1,4 @@
-"""What `from aks_infiniband import …` offers; a change here is a change for everybody who uses the library."""
+"""The names of `from aks_infiniband import …`; a change here is a change for every user of the library."""
 
 import subprocess
 import sys

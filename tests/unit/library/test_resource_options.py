@@ -1,6 +1,6 @@
 """Resource options do, on every component, what a Pulumi user expects of them.
 
-The components are found by looking: whoever adds one gives it arguments in arguments.py, and it is tested.
+The components are found by looking: a new one needs arguments in arguments.py, and then it is tested.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.parametrize("component", COMPONENTS)
 
 
 class Theirs(pulumi.ComponentResource):
-    """A component of somebody else's."""
+    """A component of another program."""
 
     def __init__(self, name: str) -> None:
         super().__init__("theirs:index:Theirs", name)
@@ -81,7 +81,7 @@ def test_its_providers_make_what_it_makes(component: str, made: Callable[..., De
     found = below(deployment, component)
     for resource in of_package(found, "azure-native"):
         assert provider_of(resource) == theirs["pulumi:providers:azure-native"], resource.urn
-    # A cluster that is made here has a provider of its own: no other could reach it.
+    # A cluster that is made here has a separate provider: no other could reach it.
     inner = [resource.urn for resource in of_package(found, "pulumi") if resource.type == "pulumi:providers:kubernetes"]
     for item in of_package(found, "kubernetes"):
         assert provider_of(item) in (inner or [theirs["pulumi:providers:kubernetes"]]), item.urn
@@ -101,7 +101,7 @@ def test_all_that_it_makes_waits_for_what_it_depends_on(component: str, made: Ca
     made_by_it = below(deployment, component)
     waiting = {resource.name for resource in made_by_it if "first" in resource.dependencies}
     for resource in made_by_it:
-        # What waits for another resource of the component waits for what that waits for.
+        # A resource that waits for another resource of the component has the same dependencies as that one.
         assert {"first", *waiting}.intersection(resource.dependencies), resource.urn
 
 
@@ -123,7 +123,7 @@ def test_all_that_it_makes_is_protected_with_it(component: str, made: Callable[.
 def test_what_it_made_under_another_name_is_still_the_same(component: str, made: Callable[..., Deployment]) -> None:
     deployment = made(lambda: pulumi.ResourceOptions(aliases=[pulumi.Alias(name="earlier")]))
     assert [alias["spec"]["name"] for alias in own(deployment, component).request["aliases"]] == ["earlier"]
-    # The engine gives a child its parent's aliases, and replaces the parent's name where the child's begins with it.
+    # The engine gives a child its parent's aliases, and replaces the parent's name if the child's begins with it.
     astray = [resource.urn for resource in below(deployment, component) if not resource.name.startswith(NAME)]
     assert astray == []
 

@@ -1,4 +1,4 @@
-"""What the scheduled check puts into a cluster: CronJobs for idle nodes, an account that can do little, an exporter."""
+"""The scheduled check's objects in a cluster: CronJobs for idle nodes, an account that can do little, an exporter."""
 
 from typing import Any
 

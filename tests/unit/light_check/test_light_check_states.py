@@ -1,4 +1,4 @@
-"""What the scheduled check says of nodes: states, conditions, Events, and the exporter's metrics."""
+"""The scheduled check's words on nodes: states, conditions, Events, and the exporter's metrics."""
 
 import gzip
 import json

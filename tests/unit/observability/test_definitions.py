@@ -1,4 +1,4 @@
-"""A cluster is asked for what its Prometheus brings before anything is made in it."""
+"""The definitions of a Prometheus are looked up in a cluster before anything is made in it."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from tests.unit.command_line.loopback import serving
 
 
 def asked(cluster: str, prometheus: Prometheus) -> str:
-    """What the program goes on with."""
+    """The kubeconfig with which the program continues."""
     loop = asyncio.new_event_loop()
     try:
         return loop.run_until_complete(required(cluster, prometheus))

@@ -1,4 +1,4 @@
-"""What watches InfiniBand and GPUs: off by default, and where it is asked for, what is declared."""
+"""The observability of InfiniBand and GPUs: off by default, and its declaration if it is enabled."""
 
 import json
 from typing import Any
@@ -28,7 +28,7 @@ def watched(deploy: Deploy, *, pools: Any = (ND, HB), prometheus: str = "kube-pr
 
 
 def named(deployment: Deployment, type_: str) -> dict[str, Any]:
-    """What is declared of a type, by its name in the cluster."""
+    """The declarations of a type, by their names in the cluster."""
     return {made.inputs["metadata"]["name"]: made.inputs for made in deployment.all(type_)}
 
 
@@ -137,7 +137,7 @@ def test_an_exporters_image_comes_from_the_registry_of_the_stack(deploy: Deploy)
 
 
 def test_no_validation_waits_for_it_and_no_pool_is_validated_anew(deploy: Deploy) -> None:
-    """Neither order nor name of a Job changes where watching is switched on."""
+    """Neither order nor name of a Job changes if watching is switched on."""
 
     def jobs(deployment: Deployment) -> dict[str, set[str]]:
         return {job.inputs["metadata"]["name"]: job.dependencies for job in deployment.all(JOB)}

@@ -35,7 +35,7 @@ RECORDED = {
 
 
 def as_recorded(name: str, labels: set[str]) -> bool:
-    """Whether a series has the labels of its metric: a GPU may be without a pod, and the monitors' come on top."""
+    """True if a series has the labels of its metric: a GPU may be without a pod, and the monitors' come on top."""
     if name.startswith("node_infiniband"):
         return labels - MONITORS == {"device", "port"}
     expected = RECORDED[name] - OF_A_POD

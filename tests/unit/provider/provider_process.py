@@ -1,4 +1,4 @@
-"""The provider as the engine asks it, without a process of its own."""
+"""The provider as the engine calls it, without a separate process."""
 
 import json
 from functools import cache
@@ -14,7 +14,7 @@ _WHO_ASKS = {"sourcePosition", "stackTrace"}
 
 @cache
 def provider() -> Provider:
-    """It has no state, and reads its own sources to make its schema."""
+    """The provider is stateless, and reads its own sources to make its schema."""
     return Provider()
 
 
@@ -35,18 +35,18 @@ def types() -> dict[str, Any]:
 
 
 def construct(component: str, inputs: dict[str, Any]) -> dict[str, Any]:
-    """The outputs of a component that the engine asks for, under the name `rdma`."""
+    """The outputs of a component that the engine requests, under the name `rdma`."""
     made = provider().construct("rdma", f"aks-infiniband:index:{component}", inputs, pulumi.ResourceOptions())
     return dict(made.state)
 
 
 def declared(deployment: Deployment) -> dict[str, Any]:
-    """By URN, all that the engine was asked for, but for the lines of the program that asked."""
+    """By URN, all requests to the engine, except for the lines of the program that sent them."""
     return {made.urn: _asked(made) for made in deployment.registrations}
 
 
 def _asked(made: Registration) -> dict[str, Any]:
-    """What the resource waits for has no order."""
+    """The dependencies of a resource are unordered."""
     by_property = made.request.get("propertyDependencies", {}).items()
     return {
         **{key: value for key, value in made.request.items() if key not in _WHO_ASKS},

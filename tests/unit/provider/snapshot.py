@@ -1,4 +1,4 @@
-"""Writes the schema's snapshot anew: `python -m tests.unit.provider.snapshot`."""
+"""Writes the schema's snapshot again: `python -m tests.unit.provider.snapshot`."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What the engine asks of the provider, and what it declares: the same as the library's own components."""
+"""The engine's calls to the provider, and its declarations: the same as the library's own components."""
 
 import json
 import math
@@ -157,7 +157,7 @@ KUBERNETES = {"settings": {"kubernetesVersion": "1.35"}}
         ("DeviceConfig", {"pool": MI300X, "driverImage": "x y"}, "must be a repository of images"),
         ("DeviceConfig", {"pool": MI300X, "deviceConfig": {"drvier": {}}}, "did you mean driver?"),
         ("WorkloadSettings", {"pools": [POOL], "namespaces": ["Not A Namespace"]}, "must be a namespace"),
-        ("WorkloadSettings", {"pools": [POOL], "topologies": {"x": ""}}, "topologies: x is no pool"),
+        ("WorkloadSettings", {"pools": [POOL], "topologies": {"x": ""}}, "topologies: x is not a pool"),
         ("WorkloadGuard", {"namespaces": ["Not A Namespace"]}, "must be a namespace"),
         ("NodePreparation", {"pools": [POOL], "namespace": "Not A Namespace"}, "must be a namespace"),
         ("LightCheck", {"pools": [POOL], "schedule": "17 * * * *", "namespace": "kube-system"}, "Kubernetes' own"),
@@ -177,7 +177,7 @@ def test_what_a_stack_file_is_refused_for_is_refused_in_every_language(
         ("NetworkOperator", {"pools": [{**POOL, "count": math.nan}]}, "pools[0].count", "is nan; must be a finite"),
         ("NetworkOperator", {"pools": [{**POOL, "count": math.inf}]}, "pools[0].count", "is inf; must be a finite"),
         ("NetworkOperator", {"pools": [POOL], "values": DEEP}, "", "is nested more than 64 deep"),
-        ("NetworkOperators", {}, "", "NetworkOperators is no component; did you mean NetworkOperator?"),
+        ("NetworkOperators", {}, "", "NetworkOperators is not a component; did you mean NetworkOperator?"),
         ("NetworkOperator", {"pools": [POOL], "\x1b[31m": 1.0}, "'\\x1b[31m'", "is not known"),
         ("NetworkOperator", {"pools": [{**POOL, "mode": "\x1b[31m"}]}, "pools[0].mode", "is '\\x1b[31m'; "),
     ],

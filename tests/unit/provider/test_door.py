@@ -42,7 +42,7 @@ door.ProviderServicer = Servicer
 exec(sys.argv[1])
 asyncio.run(door.serve(None, [], "127.0.0.1:1"))
 """
-"""A provider that answers everybody who gets through to it, served as the engine has it served."""
+"""A provider that answers every client that gets through to it, served as the engine has it served."""
 
 
 @contextmanager

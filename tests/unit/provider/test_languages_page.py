@@ -1,4 +1,4 @@
-"""docs/languages.md tells of the provider and of its examples as they are."""
+"""docs/languages.md describes the provider and its examples as they are."""
 
 import re
 

@@ -12,9 +12,9 @@ from tests.unit.provider.parity import TWICE
 from tests.unit.provider.provider_process import construct, declared, resources
 
 OF_ITS_OWN = {"RdmaCluster"}
-"""Whose settings `test_constructs` gives."""
+"""Components whose settings `test_constructs` gives."""
 PREVIEW = {"ExistingGpuOperator", "ExistingNetworkOperator"}
-"""What asks a cluster in `up`."""
+"""Components that read a cluster in `up`."""
 
 
 def test_every_component_is_compared_with_pythons_in_all_of_its_inputs() -> None:

@@ -1,4 +1,4 @@
-"""What `pulumi package add` reads: the schema from which a language's package is made."""
+"""The output of `pulumi package add`: the schema from which a language's package is made."""
 
 import json
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import pytest
 from aks_infiniband.provider.host import Provider
 
 SNAPSHOT = Path(__file__).with_name("schema.json")
-"""Written anew with `python -m tests.unit.provider.snapshot`."""
+"""Written again with `python -m tests.unit.provider.snapshot`."""
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def properties(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def test_the_schema_is_the_one_that_programs_were_generated_from(schema: dict[str, Any]) -> None:
-    """A change here is a change for everybody whose program is not in Python."""
+    """A change here is a change for every user whose program is not in Python."""
     assert {**schema, "version": ""} == json.loads(SNAPSHOT.read_text())
 
 

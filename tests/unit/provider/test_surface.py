@@ -1,4 +1,4 @@
-"""What other languages can say is what Python can say: components, and arguments but for those that the page names."""
+"""Other languages can express all that Python can: components, and arguments except for those that the page names."""
 
 from dataclasses import fields
 

@@ -1,4 +1,6 @@
-"""Which changes of a recorded resource mean another resource in its place, and what the changelog has to say of it."""
+"""The changes of a recorded resource that mean another resource in its place, and the required words of the
+changelog.
+"""
 
 import copy
 from collections.abc import Callable
@@ -34,7 +36,7 @@ RECORDING: dict[str, Any] = {
 
 
 def after(change: Callable[[list[Any]], object]) -> dict[str, str]:
-    """What is lost when the recording changes so."""
+    """The losses when the recording changes so."""
     changed = copy.deepcopy(RECORDING)
     change(changed["resources"])
     return lost(identities(RECORDING), identities(changed))

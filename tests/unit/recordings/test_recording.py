@@ -1,4 +1,4 @@
-"""A recording shows all that a program asks of the engine, and nothing that differs from run to run."""
+"""A recording shows all requests of a program to the engine, and nothing that differs from run to run."""
 
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,7 @@ pulumi.export("secret", pulumi.Output.secret("s3cret"))
 
 @pytest.fixture
 def recording(tmp_path: Path) -> Any:
-    """Of a program with a component, two objects, a module beside it and a stack file."""
+    """The recording of a program with a component, two objects, a module in its folder and a stack file."""
     (tmp_path / "Pulumi.yaml").write_text("name: sample\nruntime: python\n")
     (tmp_path / "Pulumi.dev.yaml").write_text("config:\n  sample:given: {count: 3}\n")
     (tmp_path / "beside.py").write_text('NAMES = ["first"]\n')

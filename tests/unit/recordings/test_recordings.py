@@ -1,6 +1,6 @@
-"""What users have deployed: today's programs declare what the recordings say, and lose nothing without saying so.
+"""Deployments of users: today's programs declare what the recordings say, and lose nothing without saying so.
 
-`make recordings` writes the recordings anew; tests/recordings/README.md has more.
+`make recordings` writes the recordings again; tests/recordings/README.md has more.
 """
 
 import difflib

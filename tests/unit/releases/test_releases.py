@@ -1,4 +1,4 @@
-"""What earlier releases wrote is read by today's programs: tests/releases."""
+"""Today's programs read the files of earlier releases: tests/releases."""
 
 import json
 from pathlib import Path

@@ -13,7 +13,7 @@ MANY_SIZES, MANY_SERIES = 8, 6
 
 
 def section(title: str) -> str:
-    """What the page says under a heading that begins so."""
+    """The text of the page under a heading that begins so."""
     [found] = re.findall(
         rf"^### … {title}[^\n]*\n(.*?)(?=^##)", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.DOTALL | re.MULTILINE
     )
@@ -21,7 +21,7 @@ def section(title: str) -> str:
 
 
 def named(text: str, names: set[str]) -> int:
-    """How many of the names are in a text, each as a word of its own; Azure's names of families have more around it."""
+    """The number of names in a text, each as a separate word; Azure's names of families have more around it."""
     return sum(1 for name in names if re.search(rf"(?<![\w-])(?:standard)?{name}(?:Family)?(?![\w-])", text))
 
 

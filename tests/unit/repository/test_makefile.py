@@ -1,4 +1,4 @@
-"""What `make` hands on to the commands."""
+"""The arguments that `make` hands on to the commands."""
 
 import shlex
 import subprocess

@@ -9,7 +9,7 @@ from pages.picture import svg_format
 
 _DOCS = Path(__file__).parents[3] / "docs"
 _LOADED = re.compile(r"@font-face|@import|(?:href|src)=|url\((?!#)")
-"""What makes a reader's browser load a file: all but references within the picture."""
+"""The parts that make a reader's browser load a file: everything except references within the picture."""
 
 
 @pytest.mark.parametrize("picture", sorted(_DOCS.glob("*.svg")), ids=lambda picture: picture.name)

@@ -1,4 +1,4 @@
-"""What comes from others is named by what it is, and not only by what it is called: packages, Go, actions, images."""
+"""Parts that come from others are named by their content, and not only by their name: packages, Go, actions, images."""
 
 import os
 import re

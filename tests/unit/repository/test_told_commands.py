@@ -1,4 +1,4 @@
-"""Every command that a page or a message tells people to run is one: its program knows its words."""
+"""Every command in a page or a message for people is real: its program knows its words."""
 
 import argparse
 import importlib.util
@@ -81,7 +81,7 @@ def test_kubectl_knows_every_verb_and_flag() -> None:
         while words and words[0] in {"-n", "--namespace"}:
             flags["options"].add(words.pop(0))
             words = words[1:]
-        if words and words[0] not in {PLUGIN, "xdescribe"}:  # a line that begins with the flags of the message's own
+        if words and words[0] not in {PLUGIN, "xdescribe"}:  # a line that begins with the flags of the message itself
             verb = " ".join(words[:2]) if words[0] == "create" else words[0]
             flags[verb] |= {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
     assert {"get", "describe", "logs", "options"} <= set(flags)

@@ -1,4 +1,4 @@
-"""The project's tests use the fixture `rehearse`, as anybody's do, unless a reason is given here."""
+"""The project's tests use the fixture `rehearse`, as any user's do, unless a reason is given here."""
 
 import re
 from pathlib import Path

@@ -43,14 +43,14 @@ FAMILIES: Final[Mapping[str, list[Any]]] = {
 
 @dataclass(frozen=True)
 class Key:
-    """One key of the settings. path: where it lies in a stack file; optional: whether null leaves it out."""
+    """One key of the settings. path: its place in a stack file; optional: True if null leaves it out."""
 
     path: Path
     optional: bool
 
     @property
     def in_existing(self) -> bool:
-        """Whether it stands in a stack file for a cluster that is there."""
+        """True if it stands in a stack file for a cluster that is there."""
         return self.path[0] == "existingCluster" or self.path[-1] == "nodeSelector"
 
     @property
@@ -70,7 +70,7 @@ class Key:
         return self.section + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in self.path[1:])
 
     def holding(self, value: Any) -> Any:
-        """A stack file that is right but for this key."""
+        """A stack file that is right except for this key."""
         stack = home(self.in_existing)
         rest = self.path[1:]
         if not rest:
@@ -125,5 +125,5 @@ def _validator() -> Draft7Validator:
 
 
 def taken(key: Key, value: Any) -> bool:
-    """Whether the key's own type takes the value, as the published schema has it."""
+    """True if the key's own type takes the value, as the published schema has it."""
     return bool(_validator().is_valid({"config": key.holding(value)}))

@@ -66,8 +66,8 @@ _PLAIN: Final[dict[Any, tuple[Any, ...]]] = {
 
 
 def legal_values(model: type[BaseModel], name: str) -> Iterator[Any]:
-    """Values that the field's own type takes, as a stack file has them. Raises LookupError for a text whose rule has no
-    example.
+    """Values that the field's own type takes, as a stack file has them. Raises LookupError for a text whose rule lacks
+    an example.
     """
     field = model.model_fields[name]
     yield from _of(field.annotation, field.metadata)

@@ -32,7 +32,7 @@ CASES: dict[str, tuple[Any, str, str]] = {
         f"Kubernetes {version}": (
             changed(cluster=cluster(kubernetesVersion=version)),
             "cluster.kubernetesVersion",
-            "is no version of Kubernetes",
+            "is not a Kubernetes version",
         )
         for version in ("1.99", "9.0", "2.1", "1.50.3")
     },
@@ -46,7 +46,7 @@ CASES: dict[str, tuple[Any, str, str]] = {
     },
     # Regions and zones.
     **{
-        f"region {region!r}": (in_region(region), "azure-native:location", "is no region of Azure's that is known")
+        f"region {region!r}": (in_region(region), "azure-native:location", "is not a known Azure region")
         for region in ("southcentralus2", "westerneurope", "useast", "atlantis")
     },
     **{
@@ -216,14 +216,14 @@ CASES: dict[str, tuple[Any, str, str]] = {
         )
     },
     **{
-        f"system pool of {size}": (of_system(vmSize=size), "cluster.systemPool.vmSize", "is no size of Azure's")
+        f"system pool of {size}": (of_system(vmSize=size), "cluster.systemPool.vmSize", "is not an Azure size")
         for size in ("Standard_D7s_v5", "Standard_D999s_v5", "Standard_D8s_v99", "Standard_8D_v5", "Standard_D8S_v5x")
     },
     **{
         f"an ordinary pool of {size}": (
             changed(pools=[pool(), {**WEB, "vmSize": size}]),
             "pools[1].vmSize",
-            "is no size of Azure's",
+            "is not an Azure size",
         )
         for size in ("Standard_E6s_v5", "Standard_F9s_v3", "Standard_QQQQ8s_v5", "Standard_D8s_v0")
     },
@@ -281,7 +281,7 @@ CASES: dict[str, tuple[Any, str, str]] = {
             *(("repository", "ftp://x"), ("repository", "https://me:s3cret@x"), ("repository", "https://")),
         )
     },
-    # What the API server or Azure refuses.
+    # Values that the API server or Azure refuses.
     **{
         f"schedule {schedule}": (changed(lightCheck={"schedule": schedule}), "lightCheck.schedule", "counts down")
         for schedule in ("5-1 * * * *", "0 22-6 * * *", "0 3 1,9-7 * *", "0 3 * * 6-0")
@@ -292,7 +292,7 @@ CASES: dict[str, tuple[Any, str, str]] = {
             lightCheck={"schedule": "17 * * * *"},
         ),
         "pools[0].mode",
-        "leave out aks-infiniband:lightCheck",
+        "remove aks-infiniband:lightCheck",
     ),
     "nodes that are measured first without a check": (
         changed(pools=[{**pool(), "admission": "measured"}]),
@@ -330,7 +330,7 @@ CASES: dict[str, tuple[Any, str, str]] = {
         f"namespace {namespace}": (
             {**changed(), f"{namespace}:validation": {"mode": "off"}},
             f"{namespace}:validation",
-            "is of a namespace that nobody reads; did you mean aks-infiniband:validation?",
+            "is of a namespace that no program reads; did you mean aks-infiniband:validation?",
         )
         for namespace in (
             "aks-infinband",

@@ -1,7 +1,7 @@
 """Every argument that a stack gives to a component is other than its default in some stack.
 
-A setting may reach several components, and the engine is asked for something else if it reaches one of them. So here
-each argument is looked at by itself: one that a stack does not hand on has its default whatever a stack file says.
+A setting may reach several components, and the requests to the engine change if it reaches one of them. So here each
+argument is looked at by itself: one that a stack does not hand on has its default whatever a stack file says.
 """
 
 import inspect
@@ -17,7 +17,7 @@ from tests.unit.settings.test_every_setting_reaches_the_engine import SETTINGS, 
 from tests.unit.settings.test_every_setting_reaches_the_engine import stack as stack_file
 
 WIRED: Final = {"turns", "access", "machines"}
-"""What another component gives, once it is made."""
+"""Values that another component gives, once it is made."""
 OF_OTHERS: Final = {
     "ValidationArgs.namespace": "that of what all validations share",
     "LightCheckArgs.namespace": "this program's own",
@@ -26,7 +26,7 @@ OF_OTHERS: Final = {
     "ValidationAccessArgs.namespace": "this program's own",
     "ValidationAccessArgs.name": "this program's own",
 }
-"""What no stack file decides."""
+"""Values that no stack file decides."""
 
 
 BASES: Final = {
@@ -77,7 +77,7 @@ def _loaded(configuration: Any) -> Stack | None:
 
 
 def defaults(arguments: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Of each argument that has a default: its name, what it is, and the default."""
+    """Name, value and default of each argument that has a default."""
     for field in fields(arguments):
         made_anew: Any = field.default_factory
         if field.name not in WIRED and not (made_anew is MISSING and field.default is MISSING):

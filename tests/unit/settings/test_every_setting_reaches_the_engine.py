@@ -1,4 +1,4 @@
-"""Every setting, moved off its default to a legal value, changes something that the engine is asked for.
+"""Every setting, moved off its default to a legal value, changes a request to the engine.
 
 The settings come from the model, and so do the values. Only the stacks in which a setting may stand are written here: a
 setting that none of them takes, or that reaches nothing, fails by its name.
@@ -166,7 +166,7 @@ def variants(model: type[BaseModel], name: str, place: Place) -> Iterator[tuple[
 
 
 def _loaded(configuration: Configuration) -> Any:
-    """What a stack comes to; None for a file that is refused. The section of an operator that is not installed comes to
+    """The result of a stack; None for a file that is refused. The section of an operator that is not installed comes to
     nothing.
     """
     try:
@@ -203,23 +203,25 @@ NOT_BY_ITSELF: Final = {
     "regions": "rules read it; the location and the zones that it allows are asked for",
     "sizes.*.series": "`preflight` finds the quota by it",
 }
-"""Settings that are not asked for by themselves, each with where it acts. One that is asked for may not stand here."""
+"""Settings that need others to act, each with the place in which it acts. A setting that acts alone may not
+stand here.
+"""
 MOST_VALUES = 2
-"""Of one setting in one place of a stack. The first that changes a request is enough."""
+"""Values of one setting in one place of a stack. The first that changes a request is enough."""
 ENOUGH: Final = 4
-"""Variants of a setting that is not asked for by itself. Each other one is tried until one changes a request."""
+"""Variants of a setting that needs others to act. Each other one is tried until one changes a request."""
 _HASH: Final = re.compile(r"-[0-9a-f]{8}(?![0-9a-f])")
-"""The end of a validation's name. It changes with every setting of a pool, so a setting that changes nothing else would
-seem to reach the engine.
+"""The end of a validation's name. The hash changes with every setting of a pool, so a setting that changes nothing else
+would seem to reach the engine.
 """
 _WITHOUT: Final[dict[str, str]] = {}
-"""By stack, what it asks for as it stands: computed once."""
+"""By stack, its requests as it stands: computed once."""
 
 
 @pytest.fixture
 def asked(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> Callable[[Configuration], str]:
-    """Everything that the engine is asked for by a stack file, if kubelogin is on the PATH, and the operators of an
-    existing cluster suit it and are ready.
+    """All requests of a stack file to the engine, if kubelogin is on the PATH, and the operators of an existing cluster
+    suit it and are ready.
     """
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/local/bin/{name}")
     spec = {

@@ -14,11 +14,11 @@ from tests.unit.settings.families import FAMILIES, SECRET, Key, home, keys, take
 KEYS = list(keys())
 MOST_BYTES = 2048
 MOST_SECONDS = 2.0
-"""Of processor time, so that no test fails because the machine is busy."""
+"""Seconds of processor time, so that no test fails because the machine is busy."""
 
 
 def answer(configuration: Any) -> str | None:
-    """The error for a configuration; None where it is taken."""
+    """The error for a configuration; None if it is taken."""
     begun, told = time.thread_time(), None
     try:
         load(configuration)
@@ -35,11 +35,11 @@ TOLD_AT = {
     "readiness.timeoutSeconds": "must be less than timeoutSeconds",
     "validation.thresholds.rdma-write-bandwidth.fail": "must give warn or fail",
 }
-"""Keys whose mistakes are told at another key, with which they do not go together."""
+"""Keys whose mistakes are reported at another key, which contradicts them."""
 
 
 def names(key: Key, told: str) -> bool:
-    """Whether an error is about a key. What is not looked into any further is told with its section."""
+    """True if an error is about a key. A key that is not looked into any further is reported with its section."""
     section = any(f"{key.section} {reason}" in told for reason in ("is nested", "holds a secret"))
     return section or key.written in told or TOLD_AT.get(key.name, key.written) in told
 

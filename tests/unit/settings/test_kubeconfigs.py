@@ -37,9 +37,9 @@ GOOD: dict[str, Any] = {
 }
 VALUES: list[Any] = [None, 7, True, "s3cret", "", [], ["s3cret"], {}, {"s3cret": 1}, [None], "s3cret" * 10_000]
 FREE = {"apiVersion", "kind", "namespace"}
-"""What nobody reads."""
+"""Keys that no program reads."""
 SHOWN = {"name", "cluster", "user", "current-context", "command"}
-"""What is no secret: names, and the program that logs in."""
+"""Keys without secrets: names, and the program that logs in."""
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -11,10 +11,10 @@ from aks_infiniband.stack.settings.pools import PoolSettings
 
 
 class MoreMachines(Machines):
-    """What Azure is asked for, and one thing more."""
+    """The machines' properties, and one more."""
 
     ultra_disks: Annotated[bool | None, Sent("enable_ultra_ssd")] = None
-    """Whether ultra disks can be attached. Default: false."""
+    """True if ultra disks can be attached. Default: false."""
 
 
 class MoreSettings(MoreMachines, PoolSettings):
@@ -24,7 +24,7 @@ class MoreSettings(MoreMachines, PoolSettings):
 def test_a_property_that_is_declared_is_asked_of_azure_and_is_a_key_and_an_input() -> None:
     @describes(MoreMachines)
     class MoreDescription(TypedDict):
-        """It for other languages."""
+        """The same property for other languages."""
 
     written = {"name": "a", "vmSize": "Standard_D8s_v5", "count": 2, "ultraDisks": True}
     read = MoreSettings.model_validate(written, by_alias=True, by_name=False)
@@ -38,7 +38,7 @@ class MoreProperties(PoolProperties):
     """A pool's properties, and one more."""
 
     cpu_manager: str = follows(lambda pool: f"of {pool.name}")
-    """Who pins the processors. Default: the pool itself."""
+    """The owner of the processors' pins. Default: the pool itself."""
 
 
 class MorePool(MoreProperties, Pool):

@@ -1,4 +1,6 @@
-"""What holds whatever people write: every reader of hand-written files takes it, or says why in few words."""
+"""Properties that hold for any text that people write: every reader of hand-written files takes it, or says why in few
+words.
+"""
 
 import json
 from collections.abc import Callable
@@ -27,7 +29,7 @@ from tests.unit.settings.families import Key, home, keys
 from tests.unit.settings.test_kubeconfigs import GOOD, holding, places
 
 KEYS = list(keys())
-# The same cases at every run, so that nobody's change fails for a case that it did not bring.
+# The same cases at every run, so that no change fails for a case that it did not bring.
 often = settings(
     max_examples=100,
     derandomize=True,
@@ -83,7 +85,7 @@ YAML = st.binary(max_size=200) | st.text(max_size=200) | st.text("[]{}:,-&*!|>'\
 
 
 def few_words(read: Callable[[], Any], *errors: type[Exception]) -> Any:
-    """What is read; None where one of the errors says why not."""
+    """The content; None if one of the errors says why not."""
     try:
         return read()
     except errors as error:

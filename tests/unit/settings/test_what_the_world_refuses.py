@@ -1,4 +1,6 @@
-"""What is well-formed and cannot be: each case would be refused later, by Azure, Kubernetes, Helm or the engine."""
+"""Values that are well-formed and impossible: each case would be refused later, by Azure, Kubernetes, Helm or the
+engine.
+"""
 
 from pathlib import Path
 from typing import Any

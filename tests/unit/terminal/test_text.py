@@ -1,4 +1,4 @@
-"""What others wrote is printed as text: control characters are shown, and never sent to a terminal."""
+"""Others' words are printed as text: control characters are shown, and never sent to a terminal."""
 
 import json
 from unicodedata import category

@@ -50,7 +50,7 @@ def thresholds(expected: Any) -> Any:
 
 @pytest.fixture
 def asked() -> list[tuple[str, ...]]:
-    """What the cluster was asked for by a program with one Validation."""
+    """The cluster's requests from a program with one Validation."""
     return []
 
 

@@ -23,7 +23,7 @@ class Fabric:
         self.nodes = [f"n{number}" for number in range(nodes)]
         self.rails = {node: {f"ib{number}": str(number) for number in range(hcas)} for node in self.nodes}
         self.wrong: Callable[[Task, int], Any] = lambda task, attempt: None
-        """What a task gives instead of good figures: figures, an error, or None."""
+        """A task's result instead of good figures: figures, an error, or None."""
         self.asked: dict[tuple[str, Pair], int] = {}
 
     def do(self, step: Any) -> Mapping[str, Any]:

@@ -11,14 +11,16 @@ from aks_infiniband.validation.payload.talk.config_maps import COMPRESSED, CONFI
 
 
 class FakeApi:
-    """Holds nodes and ConfigMaps, remembers requests, refuses what is too large, and as often as it is told to."""
+    """Holds nodes and ConfigMaps, remembers requests, and refuses a request that is too large, and the given number of
+    others.
+    """
 
     def __init__(self, address: str = "127.0.0.1") -> None:
         self.nodes: list[dict[str, Any]] = []
         self.config_maps: dict[str, dict[str, str]] = {}
         """By name, the values by key, as they are stored: those of binaryData in base64, by the end of their key."""
         self.annotations: dict[str, dict[str, str]] = {}
-        """Of ConfigMaps, by name."""
+        """Data of ConfigMaps, by name."""
         self.events: list[dict[str, Any]] = []
         self.requests: list[tuple[str, str, dict[str, str], Any]] = []
         self.refusals: list[int] = []
@@ -53,11 +55,11 @@ class FakeApi:
         self.server.server_close()
 
     def texts(self, name: str) -> dict[str, str]:
-        """What the keys of a ConfigMap hold, decompressed."""
+        """The texts in the keys of a ConfigMap, decompressed."""
         return texts_of(sections(self.config_maps[name]))
 
     def put(self, name: str, texts: dict[str, str]) -> None:
-        """Set keys of a ConfigMap, compressed where their names say so."""
+        """Set keys of a ConfigMap, compressed if their names say so."""
         self.config_maps[name] |= stored(texts)
 
     def answer(self, handler: Any, method: Any) -> Any:
@@ -123,5 +125,5 @@ def sections(values: dict[str, str]) -> dict[str, dict[str, str]]:
 
 
 def stored(texts: dict[str, str]) -> dict[str, str]:
-    """The values of a ConfigMap's keys as they are stored, compressed where their names say so."""
+    """The values of a ConfigMap's keys as they are stored, compressed if their names say so."""
     return {key: str(value) for values in packed(texts).values() for key, value in values.items()}

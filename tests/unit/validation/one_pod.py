@@ -1,4 +1,4 @@
-"""What the pods of a validation leave for each other, as tests put it there and read it."""
+"""The data that the pods of a validation leave for each other, as tests put it there and read it."""
 
 import json
 from typing import Any

@@ -33,7 +33,7 @@ def validated_by(
 ) -> Callable[..., Deployment]:
     """Run a program with one Validation; its result is the report.
 
-    asked: gets what the cluster is asked for: namespace, uid of a Job, name of its ConfigMap.
+    `asked`: gets the requests to the cluster: namespace, uid of a Job, name of its ConfigMap.
     """
 
     def run(
@@ -48,7 +48,7 @@ def validated_by(
     ) -> Deployment:
         if report == "passing":
             report = build_report({"run": RUN, "mode": mode, "finished": "t"}, {}, [PASSED], expected, {})
-        # The hook that asks the cluster is the engine's to call; here the program asks when nothing is kept.
+        # The hook that reads the cluster is the engine's to call; here the program reads when nothing is kept.
         line = evidence_of(report or {}) if said is None else said
         stored = packed({} if report is None else {key: json.dumps(report)})
 
@@ -72,7 +72,7 @@ def validated_by(
 
 
 def inside(deployment: Deployment) -> list[Registration]:
-    """What the component made in the cluster."""
+    """The component's objects in the cluster."""
     helpers = ("cluster", "pool-ready")
     return [
         made for made in deployment.registrations if made.type.startswith("kubernetes:") and made.name not in helpers

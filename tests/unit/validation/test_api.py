@@ -134,7 +134,7 @@ def test_outside_a_cluster_the_address_has_to_be_given() -> None:
 
 @pytest.fixture
 def https(tmp_path: Any) -> Any:
-    """An HTTPS server whose certificate a CA of our own has signed; yields its URL and the CA's file."""
+    """An HTTPS server whose certificate a test CA has signed; yields its URL and the CA's file."""
     ca, chain = trustme.CA(), tmp_path / "chain.pem"
     ca.cert_pem.write_to_path(tmp_path / "ca.crt")
     ca.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(chain)

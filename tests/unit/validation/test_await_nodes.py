@@ -12,7 +12,7 @@ PATIENCE = Patience(poll_seconds=10, stable_seconds=30, timeout_seconds=300)
 
 
 class Clock:
-    """Time that passes only when somebody sleeps."""
+    """Time that passes only during a sleep."""
 
     def __init__(self) -> None:
         self.now = 0.0

@@ -25,7 +25,7 @@ def pool(pool: Pool) -> Pool:
 
 @pytest.fixture
 def over(fake: Any) -> None:
-    """Index 0 has let everybody go, so that a pod that follows leaves what it has to say and ends."""
+    """Index 0 has released all pods, so that a pod that follows leaves its words and ends."""
     fake.config_maps = {board: {} for board in BOARDS}
     plan = {"run": "uid-1", "id": "end", "step": {"end": True}, "members": {}}
     fake.annotations["report"] = {PLAN_ANNOTATION: compressed(json.dumps(plan))}

@@ -1,4 +1,4 @@
-"""What a pool's all-reduce is measured with and held against, from size, node count and stack file."""
+"""The plan and the limits of a pool's all-reduce, from size, node count and stack file."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Runs of the all-reduce, judged: what passed, what did not, where, and why."""
+"""Runs of the all-reduce, judged: the checks that passed, those that did not, their places, and why."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What comes out of a validation: the report of its Job, where the Job's pods prove it."""
+"""The outcome of a validation: the report of its Job, if the Job's pods prove it."""
 
 from typing import Any
 

@@ -1,4 +1,6 @@
-"""All rails are measured at once; what HCAs take from each other then is told, and is no fault of theirs."""
+"""All rails are measured at once; the amount that HCAs then take from each other is reported, and is not their
+fault.
+"""
 
 import sys
 from pathlib import Path
@@ -35,7 +37,7 @@ def everywhere(fabric: Fabric, *devices: str) -> list[End]:
 
 
 def steps_of(fabric: Fabric, thresholds: Any) -> tuple[Any, list[Any]]:
-    """What the nodes were told to do, and what was measured."""
+    """The nodes' steps, and the measurements."""
     asked: list[Any] = []
     do = fabric.do
 

@@ -1,4 +1,4 @@
-"""The Job as a document: who runs where, asks for what, ends how, and is made anew when."""
+"""The Job as a document: the nodes of its pods, their requests, their ends, and the reasons to make it again."""
 
 import json
 from typing import Any
@@ -54,7 +54,7 @@ def argument(spec: Any, name: Any) -> Any:
 
 
 def waited_seconds(pool: Any, spec: Any) -> int:
-    """How long the provider waits for the Job."""
+    """The provider's limit of the wait for the Job."""
     return int(named_job(pool, spec)["metadata"]["annotations"]["pulumi.com/timeoutSeconds"])
 
 
@@ -115,7 +115,7 @@ def test_a_validation_pod_of_a_size_without_gpus_asks_for_none(pool: Any) -> Non
 
 
 def test_a_validation_pod_is_what_a_workload_pod_would_be(pool: Any, validation: Any) -> None:
-    """But for the ConfigMaps, which its namespace does not have: the Job and the shared one have what is in them."""
+    """Except for the ConfigMaps, which its namespace does not have: the Job and the shared one have their content."""
     only = container(validation)
     settings = config_maps(pool)
     environment = {variable["name"]: variable.get("value") for variable in only["env"]}

@@ -1,4 +1,6 @@
-"""Who is named by how client and server of a measurement ended: every combination, and as the page says it."""
+"""The end that is named for the endings of a measurement's client and server: every combination, and as the page says
+it.
+"""
 
 from typing import Any
 
@@ -95,7 +97,7 @@ def test_a_node_that_says_nothing_of_its_server_is_silent() -> None:
 
 
 def of_last(client: tuple[str, list[str]], server: tuple[str, list[str]] | None, nodes: int = 4) -> list[Any]:
-    """The checks where n1 asks n2 and the two end so, everybody else being well."""
+    """The checks if n1 is the client of n2 and the two end so, all others being well."""
     fabric = Fabric(nodes, 1)
     do = fabric.do
 
@@ -148,7 +150,7 @@ def test_a_connection_that_is_never_answered_names_no_hca() -> None:
 
 @pytest.mark.parametrize("server", ["lost", "stuck"])
 def test_a_client_that_hung_is_not_named_where_its_server_has_seen_it(server: str) -> None:
-    """As real tools do on a busy machine: the connection of ibv_rc_pingpong is over before anybody looks."""
+    """As real tools do on a busy machine: the connection of ibv_rc_pingpong is over before any program looks."""
     assert NAMED["hung", server] == "between"
 
 
@@ -171,7 +173,7 @@ ZERO = (
 
 
 def test_a_figure_of_zero_is_no_measurement_and_names_nobody() -> None:
-    """A tool that ends well and has counted nothing, as perftest 4.5 does where a machine is too busy."""
+    """A tool that ends well and has counted nothing, as perftest 4.5 does if a machine is too busy."""
     assert client_ending(ZERO, ("ESTABLISHED",)) == "zero"
     checks = of_last((ZERO, ["ESTABLISHED"]), None)
     assert {check["verdict"] for check in checks} <= {"not measured", "not judged"}

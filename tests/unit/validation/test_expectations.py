@@ -1,4 +1,4 @@
-"""What is expected of a pool, from its size and the stack file, but for its all-reduce."""
+"""The expectations of a pool, from its size and the stack file, except for its all-reduce."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a failed validation measured, in a table: of this Job alone, the worst first, and what to run next."""
+"""The figures of a failed validation, in a table: of this Job alone, the worst first, and the next command."""
 
 import json
 import re
@@ -68,7 +68,7 @@ def test_the_next_commands_are_another_update_the_reports_page_and_the_whole_rep
         "aks-infiniband report --out report",
         "kubectl -n aks-infiniband get configmap ndh100-validation-report " + SHOW,
     ]
-    assert "when it is mended, run `pulumi up` again" in text
+    assert "when it is fixed, run `pulumi up` again" in text
 
 
 def test_failures_come_before_what_was_not_measured_and_warnings_are_last() -> None:

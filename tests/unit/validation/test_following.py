@@ -165,7 +165,7 @@ def test_entries_of_another_run_or_that_cannot_be_read_do_not_count() -> None:
 
 
 def test_a_pod_that_is_replaced_in_every_try_is_counted_and_the_others_are_heard() -> None:
-    """As where the kernel kills it for want of memory, each time that the step begins."""
+    """As if the kernel kills it for want of memory, each time that the step begins."""
     shared, begun = Shared(), list[str]()
 
     def dies(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""What a rank puts into a GPU's memory, and what it finds wrong there; the runtime library's memory is ours."""
+"""A rank's values in a GPU's memory, and the errors that it finds there; the runtime library's memory is ours."""
 
 import ctypes
 from array import array

@@ -36,7 +36,7 @@ HEALTHY = {
 
 
 def pool(nodes: int, **changes: Any) -> list[Any]:
-    """A healthy pool but for what is changed of GPU 3 of the last node; `load` changes the load's fields."""
+    """A healthy pool except for the changes of GPU 3 of the last node; `load` changes the load's fields."""
     made: list[Any] = pool_of(Random(nodes), nodes, deviation=0.009)
     for one in made:
         for gpu in one["gpus"]:
@@ -184,7 +184,7 @@ RECORDED = yaml.safe_load(Path("benchmark/results/gpus.yaml").read_text(encoding
 
 
 def series() -> Iterator[tuple[str, Spread]]:
-    """Every recorded series of copies of which somebody wrote down how its repetitions differed."""
+    """Every recorded series of copies with a record of its repetitions' spread."""
     for host in RECORDED["copies"]:
         for name in ("to_host", "from_host"):
             for middle, deviation in (one for one in host.get(name, []) if len(one) > 1):
@@ -290,7 +290,7 @@ def test_what_the_nodes_did_together_is_held_against_no_node_whose_gpus_others_u
 
 
 class FakeNvml:
-    """What NVML says of a GPU, to be changed."""
+    """NVML's facts on a GPU, to be changed."""
 
     processes: int | None = 0
     mebibytes: int | None = 3

@@ -17,7 +17,7 @@ from tests.unit.validation.fake_api import sections
 from tests.unit.validation.one_pod import entry, member, report_of
 
 NODES = 100
-"""A scale set with one placement group has no more (Azure, "Working with large virtual machine scale sets")."""
+"""A scale set with one placement group cannot have more (Azure, "Working with large virtual machine scale sets")."""
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def name(number: int) -> str:
 
 @pytest.fixture
 def others(fake: Any, healthy: Any) -> None:
-    """All nodes but that of index 0 have said what they found, each with figures of its own."""
+    """All nodes except that of index 0 have reported their findings, each with different figures."""
     fake.config_maps = {board: {} for board in board_names("report", NODES)}
     chance = random.Random(0)
     for number in range(1, NODES):

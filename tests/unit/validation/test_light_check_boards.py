@@ -13,7 +13,7 @@ from aks_infiniband.validation.payload.talk.termination import EXIT_DONE, EXIT_V
 from tests.unit.validation.one_pod import entry, member
 
 BOARDS = ["report", "report-1", "report-2"]
-"""Of 40 pods."""
+"""ConfigMaps of 40 pods."""
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def checked(fake: Any, run_pod: Any) -> Any:
 
 
 def used(fake: Any) -> set[str]:
-    """The ConfigMaps that requests were for; not those for the first one's annotations alone, where the plan lies."""
+    """The ConfigMaps that requests were for; not those for the first one's annotations alone, which hold the plan."""
     whole = [path for _, path, headers, body in fake.requests if body or "Metadata" not in headers["Accept"]]
     return {path.partition("?")[0].rpartition("/")[2] for path in whole if "/configmaps/" in path}
 

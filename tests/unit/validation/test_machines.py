@@ -82,7 +82,7 @@ def test_a_node_that_is_newer_than_the_stacks_report_was_not_measured_by_it() ->
     ("reported", "doubt"),
     [
         (identity_of(node()), ""),
-        (identity_of(node(boot="boot-0")), "of an earlier boot: the machine was started anew since"),
+        (identity_of(node(boot="boot-0")), "of an earlier boot: the machine was started again since"),
         (identity_of(node(vm="vm-0")), "of a machine that is gone: the node has another one since"),
         ({"vm": "vm-0"}, ""),
         ("vm-0", ""),

@@ -1,4 +1,4 @@
-"""What keeps a pool from being measured, and what is said then."""
+"""The obstacles to the measurement of a pool, and the words on them."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def test_a_pool_of_one_node_has_no_pair_and_that_is_nobodys_fault(expected: Any)
 
 
 class FakeLead:
-    """Leads nobody: every step gives nothing."""
+    """Leads no pod: every step gives nothing."""
 
     members: dict[str, Any] = {node: {"devices": {}, "inactive": []} for node in ("n0", "n1")}  # noqa: RUF012
     time_is_up = False

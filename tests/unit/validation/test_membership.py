@@ -1,4 +1,4 @@
-"""How many nodes a pool should have, and which of them are missing: what `validate` and `doctor` judge by."""
+"""The expected number of a pool's nodes, and the missing ones: the basis of `validate` and `doctor`."""
 
 import base64
 import gzip
@@ -20,7 +20,7 @@ def report_of(*nodes: str, finished: str = FINISHED) -> dict[str, Any]:
 
 
 def told(nodes: str, *config_maps: dict[str, Any]) -> str | None:
-    """What is said of a pool that should have four nodes."""
+    """The words on a pool that should have four nodes."""
     return memberships([job_of()], config_maps, [node(name) for name in nodes])["ndh100"].told()
 
 

@@ -102,7 +102,7 @@ def test_pods_of_another_mode_join_no_network(pool: Any) -> None:
     [
         (None, "no net1; the pod has eth0", "Multus did not attach"),
         ({"infiniband": False, "addresses": ["1.2.3.4"]}, "net1 is of another type", "is not ipoib"),
-        ({"infiniband": True, "addresses": []}, "net1 has no address", "IPPool has no block left"),
+        ({"infiniband": True, "addresses": []}, "net1 has no address", "IPPool lacks a block"),
     ],
 )
 def test_an_ipoib_interface_that_is_missing_wrong_or_without_address_fails_and_says_why(

@@ -1,4 +1,4 @@
-"""Who is at fault for a pair that falls short: by its second neighbour, by an outlier, by further pairs."""
+"""The end at fault for a pair that falls short: by its second neighbour, by an outlier, by further pairs."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The RDMA tools run on the CPUs beside their HCA."""
+"""The RDMA tools run on the CPUs next to their HCA."""
 
 import json
 import os

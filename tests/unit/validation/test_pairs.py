@@ -1,4 +1,4 @@
-"""Nodes two by two: who meets whom, which node is named, and what a pool of healthy nodes is told."""
+"""Nodes two by two: the partners, the node that is named, and the result of a pool of healthy nodes."""
 
 from collections import Counter
 from typing import Any
@@ -22,7 +22,7 @@ def nodes_of(count: int) -> list[str]:
 
 
 def figures(count: int, lacks: dict[str, float] | None = None) -> list[PairFigure]:
-    """Of a pool whose pairs have what the weaker node has, and 0.2 % more or less."""
+    """Figures of a pool whose pairs have what the weaker node has, and 0.2 % more or less."""
     lacking = lacks or {}
     return [
         {

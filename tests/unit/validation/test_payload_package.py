@@ -1,4 +1,4 @@
-"""What travels into the pods is complete, self-contained, and runs on an old Python."""
+"""The files that travel into the pods are complete, self-contained, and run on an old Python."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""Where Azure has put the machines of a pool: asked of each, compared, and never a reason to hang or to fail."""
+"""Azure's placement of a pool's machines: read from each, compared, and never a reason to hang or to fail."""
 
 import json
 import threading
@@ -64,7 +64,7 @@ def test_a_service_that_never_answers_is_not_waited_for() -> None:
 
 
 def facts(healthy: Any, *groups: str | None) -> Any:
-    """Healthy nodes n0, n1, …, each in a group; None: its metadata cannot be asked."""
+    """Healthy nodes n0, n1, …, each in a group; None: its metadata cannot be read."""
     found = {f"n{number}": healthy() for number, _ in enumerate(groups)}
     for node, group in zip(found.values(), groups, strict=True):
         said = None if group else "the metadata service does not answer (timed out)"

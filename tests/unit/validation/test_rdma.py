@@ -55,7 +55,7 @@ def test_of_two_nodes_the_slow_hca_is_found_by_measuring_it_with_another_one(thr
 
 
 def test_a_good_hca_that_fails_once_in_the_measurement_that_was_to_clear_it_is_not_named(thresholds: Any) -> None:
-    """As on a busy machine, where a tool takes longer than it may."""
+    """As on a busy machine, on which a tool takes longer than it may."""
     fabric = Fabric(2, 2)
     lost, good = End("n1", "ib1"), End("n0", "ib1")
     failed_before: set[str] = set()

@@ -20,7 +20,7 @@ from aks_infiniband.validation.table import table
 from tests.unit.validation.fabric import Fabric
 
 TWICE = 2.5
-"""How many times the work twice the nodes may take: two, and what sorting adds."""
+"""Factor of the work that twice the nodes may take: two, and the cost of sorting."""
 
 
 class Name(str):
@@ -36,7 +36,7 @@ class Name(str):
 
 
 def lines_of_code(action: Callable[[], object]) -> int:
-    """How many lines of Python an action takes, those of every iteration and comparison included."""
+    """The number of lines of Python that an action takes, those of every iteration and comparison included."""
     count = 0
 
     def trace(*_: Any) -> Any:
@@ -45,7 +45,7 @@ def lines_of_code(action: Callable[[], object]) -> int:
         return trace
 
     before = sys.gettrace()
-    gc.disable()  # what other tests have left runs code of its own when it is collected
+    gc.disable()  # leftovers of other tests run code when they are collected
     sys.settrace(trace)
     try:
         action()

@@ -11,7 +11,7 @@ from tests.unit.validation.fabric import Fabric, bad_ones
 
 
 def everywhere(bad: set[End], value: float) -> Callable[[Task, int], Any]:
-    """What a task gives where these ends carry so much in either direction."""
+    """A task's result if these ends carry so much in either direction."""
     return lambda task, attempt: (
         {f"rdma-{task.kind}": value} if task.kind.endswith("-bandwidth") and bad & set(task.pair) else None
     )

@@ -1,4 +1,4 @@
-"""What the kernel shows of connections is read as it writes it."""
+"""The kernel's view of connections is read as it writes it."""
 
 import socket
 import time

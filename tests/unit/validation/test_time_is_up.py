@@ -1,4 +1,4 @@
-"""When time is up in the middle of a step, that hides nothing that was seen before, and names nobody for it."""
+"""Time that is up in the middle of a step hides nothing that was seen before, and names no node for it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ from tests.unit.validation.fabric import Fabric
 DROPPED = ("ib_write_bw did not end within 10 s and was killed", ["SYN_SENT"])
 THRESHOLDS: Any = {}
 NEEDED = 30.0
-"""What a step may take."""
+"""Longest duration of a step."""
 
 
 class Clock:
@@ -32,7 +32,9 @@ class Clock:
 
 
 def never_answered(clock: Clock, fabric: Fabric, silent_in: int) -> Any:
-    """Steps of which each connection is dropped; from one on the second node has no time left to say anything."""
+    """Steps of which each connection is dropped; from one on the second node does not have time left to say
+    anything.
+    """
     steps: list[Any] = []
 
     def do(step: Any) -> Mapping[str, Any]:

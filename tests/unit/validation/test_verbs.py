@@ -1,4 +1,4 @@
-"""What libibverbs sees: read from genuine outputs of ibv_devinfo, and held against what the kernel shows."""
+"""The view of libibverbs: read from genuine outputs of ibv_devinfo, and held against the kernel's."""
 
 from pathlib import Path
 from typing import Any
@@ -94,7 +94,7 @@ def test_an_image_without_libibverbs_or_its_provider_fails_and_is_named_as_the_c
 def test_devices_whose_files_are_not_in_the_pod_are_told_apart_from_a_lacking_provider(
     healthy: Any, tells: Any
 ) -> None:
-    """tells: whether the kernel says which file is whose."""
+    """`tells`: True if the kernel says which file belongs to which device."""
     facts = healthy()
     facts["uverbs"] = ["uverbs0"] if tells else []
     if not tells:
@@ -125,9 +125,9 @@ def test_an_hca_that_libibverbs_sees_otherwise_is_named_with_what_it_shows(
 def test_where_libibverbs_cannot_be_asked_nothing_is_measured_and_the_cause_is_given(healthy: Any) -> None:
     check = verdict(healthy(), ports=None, said="the image has no ibv_devinfo, and no tdnf or apt-get")
     assert (check["verdict"], check["expected"], check["measured"]) == ("not measured", 8, None)
-    assert check["cause"] == "libibverbs could not be asked: the image has no ibv_devinfo, and no tdnf or apt-get"
+    assert check["cause"] == "libibverbs could not be queried: the image has no ibv_devinfo, and no tdnf or apt-get"
 
 
 def test_a_node_without_hcas_has_none_that_libibverbs_could_see(healthy: Any) -> None:
     check = verdict({**healthy(), "hcas": []})
-    assert (check["verdict"], check["cause"]) == ("not measured", "no InfiniBand device to ask")
+    assert (check["verdict"], check["cause"]) == ("not measured", "no InfiniBand device to query")

@@ -15,7 +15,7 @@ KEEPS = [(each["name"], value) for each in VARIABLES for value in each["keeps"]]
 
 @pytest.fixture(scope="module")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Where the kernel of a machine with an Active link keeps what the check reads."""
+    """The folder in which the kernel of a machine with an Active link keeps the files that the check reads."""
     folder = tmp_path_factory.mktemp("machine")
     port = folder / "class/infiniband/mlx5_ib0/ports/1"
     port.mkdir(parents=True)

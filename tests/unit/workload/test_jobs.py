@@ -31,7 +31,7 @@ def every(asked: Workload) -> dict[str, jobs.Documents]:
 
 
 def pods(document: Any) -> Iterator[dict[str, Any]]:
-    """The specs of all pods that ask for devices, however deep they lie."""
+    """The specs of all pods that request devices, however deep they lie."""
     if isinstance(document, dict):
         if "containers" in document and any("resources" in one for one in document["containers"]):
             yield document

@@ -1,4 +1,4 @@
-"""No workload's settings, Secret or guard gets into a namespace of the system, of an operator, or of our own pods."""
+"""No workload's settings, Secret or guard gets into a namespace of the system, of an operator, or of the program."""
 
 from typing import Any
 

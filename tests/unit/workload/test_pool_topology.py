@@ -1,4 +1,4 @@
-"""What schedulers are told of pools: off by default, and where it is asked for, what is declared."""
+"""The objects for schedulers of pools: off by default, and their declaration if they are enabled."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the sample's program says of a machine, and when it fails."""
+"""The sample program's words on a machine, and the conditions of its failure."""
 
 import sys
 from pathlib import Path
@@ -58,14 +58,14 @@ def test_a_container_without_a_device_node_fails_the_pod(
 ) -> None:
     (machine / "dev/uverbs0").unlink()
     assert show(machine, monkeypatch) == 1
-    assert "missing: mlx5_0 has no device node in this container" in capsys.readouterr().err
+    assert "missing: mlx5_0 does not have a device node in this container" in capsys.readouterr().err
 
 
 def test_a_missing_ipoib_interface_fails_the_pod(
     machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert show(machine, monkeypatch, "--interface=net1") == 1
-    assert capsys.readouterr().err == "missing: there is no interface net1\n"
+    assert capsys.readouterr().err == "missing: the interface net1 does not exist\n"
 
 
 def test_a_topology_file_that_is_not_there_fails_the_pod(

@@ -1,4 +1,4 @@
-"""docs/storage.md: what it tells people to copy fits the pools and jobs that there are."""
+"""docs/storage.md: the text that people copy fits the pools and jobs that there are."""
 
 from typing import Any
 

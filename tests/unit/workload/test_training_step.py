@@ -1,4 +1,4 @@
-"""The example that times a step of training on pairs of nodes: who trains with whom, and who is called slow."""
+"""The example that times a step of training on pairs of nodes: the partners, and the nodes that are called slow."""
 
 import runpy
 from itertools import chain

@@ -1,4 +1,4 @@
-"""What every RDMA pod of a pool needs, as data."""
+"""The needs of every RDMA pod of a pool, as data."""
 
 from typing import Any
 

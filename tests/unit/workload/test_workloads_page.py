@@ -1,4 +1,4 @@
-"""What docs/workloads.md tells people to run makes what the page says it makes."""
+"""The commands of docs/workloads.md make the objects that the page describes."""
 
 import io
 import json
@@ -50,7 +50,7 @@ Print = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def job(monkeypatch: pytest.MonkeyPatch) -> Print:
-    """What the page's program prints for the outputs of some pools, with arguments."""
+    """The output of the page's program for the outputs of some pools, with arguments."""
 
     def run(pools: Iterable[Pool], *arguments: str) -> dict[str, Any]:
         output = {of.name: {"nodeCount": of.node_count, "podTemplate": pod_template_fragment(of)} for of in pools}
@@ -68,7 +68,7 @@ def job(monkeypatch: pytest.MonkeyPatch) -> Print:
 
 @pytest.fixture
 def printed(job: Print) -> dict[str, Any]:
-    """What the page's program prints for the outputs of the stack `dev`."""
+    """The output of the page's program for the outputs of the stack `dev`."""
     return job(load(dev()).pools, "ndh100")
 
 

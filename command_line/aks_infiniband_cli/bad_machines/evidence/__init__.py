@@ -1,4 +1,4 @@
-"""The command evidence: what a support case needs of a machine, kept before anybody restarts it.
+"""The command evidence: the facts that a support case needs of a machine, kept before it is restarted.
 
-It runs one pod on the node, takes it away again, and changes nothing. Nothing is sent to anybody.
+The command runs one pod on the node, takes it away again, and changes nothing. The command sends nothing.
 """

@@ -1,4 +1,4 @@
-"""What is kept of a machine, and what is said of it to Azure: plain data in, plain data out."""
+"""The facts that are kept of a machine, and the report on it for Azure: plain data in, plain data out."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -27,9 +27,9 @@ from aks_infiniband_cli.validate.deployed import Object
 
 _PROVIDER: Final = "azure://"
 _RESOURCE: Final = re.compile(r"/subscriptions/([^/]+)/")
-"""How the ID of a machine of Azure begins."""
+"""The beginning of the ID of a machine of Azure."""
 _SOURCES: Final = ("kubelet", AUTO_REPAIR, EVENT_SOURCE, "node-problem-detector")
-"""Sources of events about a node's health, beside Azure's scheduled events, whose reasons end in Scheduled."""
+"""Sources of events about a node's health, in addition to Azure's scheduled events, whose reasons end in Scheduled."""
 _VERSIONS: Final = ("kernelVersion", "osImage", "kubeletVersion", "containerRuntimeVersion", "architecture")
 
 
@@ -44,8 +44,8 @@ def case_of(
 ) -> dict[str, Any]:
     """Everything that is kept of a machine. Only the fields that are named here are copied, so no secret comes along.
 
-    machine: what on_node printed, or as `not_read` why it could not be asked. known: what the record has of it.
-    dcgm: what DCGM said of its GPUs, or why it said nothing.
+    machine: the output of on_node, or as `not_read` the reason why it could not be read. known: the machine's part of
+    the record. dcgm: DCGM's words on its GPUs, or the reason why there are none.
     """
     name = str(node["metadata"]["name"])
     status = node.get("status") or {}
@@ -80,7 +80,7 @@ def case_of(
 
 
 def _measured(known: Machine, node: Object, newest: Measurement | None) -> dict[str, Any]:
-    """When, by which command and with which figures; what else did not pass, and what was decided."""
+    """Time, command and figures of the measurement; everything else that did not pass, and the decisions."""
     return {
         "measured_on": newest.at if newest else None,
         "measured_by": newest.by if newest else None,
@@ -130,7 +130,7 @@ def _at(check: Mapping[str, Any]) -> str:
 
 
 def health_report(case: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A guest health report, ready to send; None where nothing is wrong, or a field is missing that Azure asks for."""
+    """A guest health report, ready to send; None if nothing is wrong, or if a field is missing that Azure requires."""
     problems = problems_of(case)
     of_azure = _RESOURCE.match(case["resource_id"] or "")
     if not problems or not case["physical_host_name"] or of_azure is None:

@@ -31,11 +31,11 @@ def collect(
     measured: tuple[bytes, str] | None = None,
     say: Say = lambda _: None,
 ) -> dict[str, Any]:
-    """The evidence of a node, with the ticket's text and the report to Azure. A machine that cannot be asked is told
+    """The evidence of a node, with the ticket's text and the report to Azure. A machine that cannot be read is reported
     so, in the evidence.
 
-    Raises CommandError where there is no such node, or the cluster does not answer.
-    measured: what a file with a report holds, and its name. say: takes how far it is.
+    Raises CommandError if the node does not exist, or the cluster does not answer. measured: the content of a file with
+    a report, and its name. say: takes the progress.
     """
     client = connected(kubeconfig)
     validations, nodes, pods = read_cluster(client, namespace)
@@ -62,7 +62,7 @@ def collect(
 
 
 def _told(node: Object, content: bytes, file: str) -> dict[str, Measurement]:
-    """What a file says of a node. Raises CommandError where it says nothing."""
+    """The measurements of a node in a file. Raises CommandError if there are none."""
     name, reports = name_of(node), whole_reports(content, file)
     for report in reports.values():
         found = measurements_in(report, f"validate ({file})")
@@ -73,7 +73,7 @@ def _told(node: Object, content: bytes, file: str) -> dict[str, Measurement]:
 
 
 def _record(client: Client, namespace: str) -> tuple[Record, list[str]]:
-    """What is known of the machines, and why it could not be read."""
+    """The record of the machines, and the reason why it could not be read."""
     try:
         return read_record(client, namespace), []
     except (CommandError, *NO_ANSWER) as error:  # the rest is worth keeping

@@ -1,4 +1,4 @@
-"""The command evidence. What it imports takes a second, so it is imported when it runs."""
+"""The command evidence. Its imports take a second, so they are made when it runs."""
 
 import argparse
 from pathlib import Path
@@ -9,7 +9,7 @@ from aks_infiniband_cli.documents import content_of, name_of, require_new, write
 from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
 
 _TOLD: Final = ("node", "physical_host_name", "resource_id", "vm_id", "not_read")
-"""What a program is told; all the rest is in the file."""
+"""The keys of the output for a program; all the rest is in the file."""
 
 
 def declare(parser: argparse.ArgumentParser) -> None:

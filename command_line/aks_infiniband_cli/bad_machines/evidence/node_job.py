@@ -19,7 +19,7 @@ from aks_infiniband_cli.validate.run import stopped_by_signals, until
 _LEFT_SECONDS: Final = 600
 """Seconds after which the Job is deleted by itself, if this command was killed."""
 _MOST_CHARACTERS: Final = 4_000_000
-"""Of a log. DCGM's longest document takes less than a tenth (assumed of eight GPUs)."""
+"""Length of a log. DCGM's longest document takes less than a tenth (assumed of eight GPUs)."""
 _OVER: Final = ("Complete", "Failed")
 _PROGRAMS: Final = ("Completed", "Error")
 """Reasons for the end of a container that ran."""
@@ -27,7 +27,7 @@ _PROGRAMS: Final = ("Completed", "Error")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ended:
-    """What came of it. why: the Job's or the pod's own words, where it did not end well."""
+    """The result of a Job. why: the Job's or the pod's own words, if it did not end well."""
 
     said: str
     why: str = ""
@@ -42,7 +42,8 @@ def job_on(
     pod: Mapping[str, Any],
     seconds: int,
 ) -> dict[str, Any]:
-    """The Job, in the namespace of the pool's validation. Its pod has no token of the API server, and is not scheduled.
+    """The Job, in the namespace of the pool's validation. Its pod gets no token of the API server, and is not
+    scheduled.
 
     pod: of its spec, what is its own. seconds: how long it may take, with the pull of its image. The Job's own
     controller ends it: a kubelet may be gone.
@@ -70,7 +71,7 @@ def job_on(
 
 
 def run(client: Client, document: Mapping[str, Any]) -> Ended:
-    """Run a Job to its end, and take it away, also where a pipeline ends this command. Raises NO_ANSWER."""
+    """Run a Job to its end, and take it away, also if a pipeline ends this command. Raises NO_ANSWER."""
     name, namespace = document["metadata"]["name"], document["metadata"]["namespace"]
     seen: list[Object] = []
 

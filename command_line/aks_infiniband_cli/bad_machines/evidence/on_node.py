@@ -1,6 +1,7 @@
 """Runs on the node, in a pod, as `python3 -c`: prints what the machine says of itself, as one JSON document.
 
-It has Python's standard library alone. Whatever cannot be read is left out: a machine that is broken says less.
+The program has Python's standard library alone. Whatever cannot be read is left out: a machine that is broken says
+less.
 """
 
 import json
@@ -25,7 +26,7 @@ _ASKED = ("index", "name", "serial", "uuid", "pci.bus_id", "vbios_version", "dri
 
 
 def host_values(pool: bytes) -> dict[str, str]:
-    """What the host tells its guest, by name. Keys and values have a fixed length and are filled up with zeros."""
+    """The host's values for its guest, by name. Keys and values have a fixed length and are filled up with zeros."""
     records = [pool[start : start + _KEY + _VALUE] for start in range(0, len(pool), _KEY + _VALUE)]
     pairs = [(record[:_KEY], record[_KEY:]) for record in records]
     return {_until_zero(key): _until_zero(value) for key, value in pairs if key.strip(b"\0")}
@@ -77,7 +78,7 @@ def _hca(device: Path) -> dict[str, object]:
 
 
 def gpus(root: Path) -> list[dict[str, str]]:
-    """The GPUs, as the driver's own nvidia-smi tells: that of the driver's container, else the machine's."""
+    """The GPUs, as the driver's own nvidia-smi reports them: that of the driver's container, else the machine's."""
     for place in (root / "run/nvidia/driver", root):
         if (place / "usr/bin/nvidia-smi").exists():
             command = ["chroot", str(place), "nvidia-smi", f"--query-gpu={','.join(_ASKED)}", "--format=csv,noheader"]
@@ -114,14 +115,14 @@ def _kernel_log(device: Path) -> str:
     except BlockingIOError:
         pass
     except OSError:
-        messages.append("")  # the log went on meanwhile and has dropped the oldest
+        messages.append("")  # the log grew meanwhile and has dropped the oldest
     finally:
         os.close(log)
     return "\n".join(messages)
 
 
 def metadata(url: str) -> dict[str, str]:
-    """The virtual machine's ID, size and resource ID, as Azure's instance metadata service tells."""
+    """The virtual machine's ID, size and resource ID, from Azure's instance metadata service."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     request = urllib.request.Request(url, headers={"Metadata": "true"})  # noqa: S310 the command says which
     try:
@@ -134,7 +135,7 @@ def metadata(url: str) -> dict[str, str]:
 
 
 def evidence(root: Path, url: str) -> dict[str, object]:
-    """What the machine says of itself. root: its file system."""
+    """The machine's facts about itself. root: its file system."""
     host = host_values(_bytes(root / "var/lib/hyperv/.kvp_pool_3"))
     modules = ("mlx5_core", "ib_core", "nvidia", "amdgpu")
     versions = {name: _text(root / "sys/module" / name / "version") for name in modules}

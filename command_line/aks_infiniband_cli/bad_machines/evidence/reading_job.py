@@ -25,8 +25,8 @@ def job_of(node: str, validation: Deployed, token: str) -> dict[str, Any]:
     """The Job, with the image that waits for nodes in the pool's validation: it has Python.
 
     Its pod is privileged, and sees the machine's files without being able to change them: the kernel's log and
-    nvidia-smi ask for that. It has the machine's network, because a cluster may keep instance metadata from pods. It
-    asks for no device, so it runs beside whatever the node runs.
+    nvidia-smi require that. The pod is on the machine's network, because a cluster may keep instance metadata from
+    pods. The pod requests no device, so it runs together with all other pods of the node.
     """
     (awaiting,) = validation.template["spec"]["initContainers"]
     return job_on(
@@ -86,7 +86,7 @@ class _KernelLine(Form):
 
 
 class _Said(Form):
-    """What on_node prints."""
+    """The output of on_node."""
 
     physical_host_name: str | None = None
     metadata: dict[str, str] = Field(default_factory=dict)
@@ -97,7 +97,7 @@ class _Said(Form):
 
 
 def ask(client: Client, node: str, validation: Deployed) -> dict[str, Any]:
-    """What the machine says of itself. Raises CommandError if the pod has not said it, and NO_ANSWER."""
+    """The machine's facts about itself. Raises CommandError if the pod has not said it, and NO_ANSWER."""
     ended = run(client, job_of(node, validation, secrets.token_hex(4)))
     try:
         return parts_of(json_document(ended.said))
@@ -109,7 +109,7 @@ def ask(client: Client, node: str, validation: Deployed) -> dict[str, Any]:
 def parts_of(said: Any) -> dict[str, Any]:
     """Each part of what a machine says that has its form; the others are named as `not_read`.
 
-    Raises HandwrittenError for what is no mapping.
+    Raises HandwrittenError for a value that is not a mapping.
     """
     if not isinstance(said, dict):
         raise HandwrittenError("must be a mapping")

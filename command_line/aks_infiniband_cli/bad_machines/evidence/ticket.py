@@ -11,7 +11,7 @@ _NONE: Final = "nothing that a measurement, the light check or the kernel's log 
 
 
 def ticket(case: Mapping[str, Any]) -> str:
-    """What to paste into a ticket: who the machine is, what is wrong, and what its neighbours reach."""
+    """The text to paste into a ticket: the machine's identity, its fault, and the figures of its neighbours."""
     return "\n".join(_lines(case))
 
 
@@ -55,7 +55,7 @@ def _lines(case: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _second_opinion(dcgm: Mapping[str, Any] | None) -> Iterator[str]:
-    """What DCGM says of the GPUs, beside the validation's verdict of them."""
+    """DCGM's diagnosis of the GPUs, next to the validation's verdict on them."""
     if dcgm is None:
         return
     yield ""

@@ -1,5 +1,5 @@
-"""`aks-infiniband replace`: a bad machine is taken out, mended or given up, and measured before one is let in.
+"""`aks-infiniband replace`: a bad machine is taken out, repaired or given up, and measured before one is admitted.
 
-What is known of a machine that is replaced stands in the cluster (`history`), so the command may be killed at any step.
-What comes next is one pure function (`decision`); who carries it out knows nothing of the order.
+The facts on a machine that is replaced stand in the cluster (`history`), so the command may be killed at any step. The
+next step is one pure function (`decision`); the part that carries it out does not know the order.
 """

@@ -1,4 +1,4 @@
-"""Which machine is replaced, whether it may be, and who goes on with what was begun."""
+"""The machine that is replaced, the conditions, and the command that continues a case."""
 
 import secrets
 import time
@@ -31,7 +31,7 @@ _WATCH_SECONDS: Final = 30
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wish:
-    """What was asked for. folder: for evidence; limit: minutes that a stage may take; namespace: of the validations."""
+    """The user's request. folder: for evidence; limit: minutes that a stage may take; namespace: of the validations."""
 
     drain: Drain
     farthest: Farthest
@@ -44,7 +44,7 @@ class Wish:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """A machine that would be taken out, and why it is not, where it is not."""
+    """A machine that would be taken out, and the reason why it is not, if it is not."""
 
     case: Case
     seen: Seen
@@ -69,7 +69,7 @@ class Beginning:
         return cls(cluster=Cluster(client=connected(kubeconfig), kubeconfig=kubeconfig), wish=wish, say=say)
 
     def plan(self, node: str, why: str) -> Plan:
-        """What would be done to a node; one that is being replaced already is gone on with."""
+        """The plan for a node; a case that has begun already continues."""
         read = self.history.read()
         cases = read.cases
         open_ = [case for case in cases if case.stage != "over"]
@@ -90,7 +90,7 @@ class Beginning:
         return Plan(case=begun, seen=looked, refused=refused, begun_today=today)
 
     def carry_on(self, case: Case) -> Case:
-        """Begin a case or go on with it, until it is over, is stopped, or waits for what Azure has not."""
+        """Begin a case or continue it, until it is over, is stopped, or waits for capacity that Azure lacks."""
         machine = self._machine(case)
         self.history.take_over(case)
         return Replacing(
@@ -105,7 +105,9 @@ class Beginning:
         ).carry_on()
 
     def watch(self) -> list[Case]:
-        """Take out what the light check calls unhealthy, one by one, until somebody stops it; what was done."""
+        """Take out the nodes that the light check calls unhealthy, one by one, until a person stops it; the finished
+        cases.
+        """
         started, done = now(), list[Case]()
         while not self.history.was_stopped(started):
             begun = next((case for case in self.history.open() if not case.stopped), None) or self._next()
@@ -134,7 +136,7 @@ class Beginning:
         return self.history.stop()
 
     def let_in(self, node: str) -> str | None:
-        """Let a node in that a case has taken out, whatever was measured; its name, None where none has."""
+        """Admit a node that a case has taken out, whatever was measured; its name, None if no case has."""
         found = {name_of(each): each for each in (one.to_dict() for one in self.cluster.client.list(Node))}
         if node not in found:
             raise CommandError(f"node {node} does not exist; the nodes are {', '.join(sorted(found)) or 'none'}")
@@ -171,7 +173,7 @@ class Beginning:
 
 
 def begin(kubeconfig: str, wish: Wish, say: Say) -> Beginning:
-    """Where a command begins. Raises CommandError where the cluster cannot be reached."""
+    """The beginning of a command. Raises CommandError if the cluster cannot be reached."""
     try:
         return Beginning.of(kubeconfig, wish, say)
     except NO_ANSWER as error:
@@ -179,7 +181,9 @@ def begin(kubeconfig: str, wish: Wish, say: Say) -> Beginning:
 
 
 def _lost(read: Read, sight: Sight) -> str:
-    """Why none of a pool is taken out while somebody may have been at work on it; empty where nobody was."""
+    """The reason why none of a pool is taken out while another command may have been at work on it; empty if
+    none was.
+    """
     held = unknown_cases(sight.of_pool(), read.cases) if read.lost or read.unread else []
     if not held:
         return ""
@@ -195,6 +199,6 @@ def _of_pool(cases: Sequence[Case], case: Case) -> list[Case]:
 
 
 def _begun_today(cases: Sequence[Case], case: Case) -> int:
-    """How many of the pool were taken out in the last 24 hours."""
+    """The number of the pool's machines that were taken out in the last 24 hours."""
     since = datetime.now(UTC) - timedelta(days=1)
     return sum(datetime.fromisoformat(each.begun) > since for each in _of_pool(cases, case) if each.id != case.id)

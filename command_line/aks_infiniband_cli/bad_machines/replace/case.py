@@ -10,13 +10,13 @@ from aks_infiniband.handwritten.form import told
 from pydantic import TypeAdapter, ValidationError
 
 Stage = Literal["quarantine", "empty", "evidence", "restart", "redeploy", "delete", "refill", "arrive", "over"]
-"""What is under way. After restart, redeploy and arrive the machine is measured in the same stage."""
+"""The work that is under way. After restart, redeploy and arrive the machine is measured in the same stage."""
 STAGES: Final[tuple[Stage, ...]] = (
     "quarantine", "empty", "evidence", "restart", "redeploy", "delete", "refill", "arrive", "over",
 )  # fmt: skip
 _MOST_LINES: Final = 100
 MOST_WORDS: Final = 600
-"""Of a case's history, and characters of a line of it: what a ConfigMap holds is bounded."""
+"""Lines of a case's history, and characters of a line of it: the size of a ConfigMap is bounded."""
 Outcome = Literal["cured", "replaced", "still bad", "not decided", "let in"]
 Drain = Literal["wait", "evict"]
 Farthest = Literal["restart", "redeploy", "delete"]
@@ -36,9 +36,9 @@ class Line:
 class Case:
     """One machine.
 
-    node: as it was called; pool: as the stack calls it; resource: of the machine in Azure; agent_pool: as AKS calls it;
-    count: how many machines it has to have, 0 where Azure has not said. begun: ISO 8601. why: it was taken out.
-    drain, farthest: what was asked for.
+    node: its name then; pool: the stack's name; resource: of the machine in Azure; agent_pool: AKS's name; count: the
+    number of machines that it has to have, 0 if Azure has not said. begun: ISO 8601. why: the reason to take it out.
+    drain, farthest: the user's choice.
     """
 
     id: str
@@ -55,24 +55,26 @@ class Case:
     since: str = ""
     """When the stage began."""
     boot: str = ""
-    """The machine's boot ID when the stage began: another one shows that it has started anew."""
+    """The machine's boot ID when the stage began: another one shows that it has started again."""
     asked: str = ""
-    """When Azure was asked in this stage; empty where it was not."""
+    """The time of the request to Azure in this stage; empty without one."""
     accepted: str = ""
-    """When Azure accepted that, or may have: it is not asked a second time, whether or not its status can be read."""
+    """The time at which Azure accepted that, or may have: the request is not sent a second time, whether or not its
+    status can be read.
+    """
     known: list[str] = field(default_factory=list)
     """The pool's nodes when the machine was deleted: another one is its successor."""
     new: str = ""
     """The successor's name."""
     tries: int = 0
-    """How often a measurement of this stage has told nothing."""
+    """The number of measurements of this stage without a result."""
     bad: list[str] | None = None
-    """What the measurement of this stage has found: nothing is a good machine; None: it was not made."""
+    """The findings of this stage's measurement: none is a good machine; None: it was not made."""
     evidence: str = ""
     """The file's name."""
     stopped: bool = False
     runner: str = ""
-    """Who works on it: the last one that has begun to. Whoever finds another name here ends."""
+    """The command that works on it: the last one that has begun to. A command that finds another name here ends."""
     outcome: Outcome | None = None
     ended: str = ""
     lines: list[Line] = field(default_factory=list)
@@ -84,18 +86,18 @@ class Case:
 
     @property
     def is_given_up(self) -> bool:
-        """Whether its pool is short of a machine because of it, or is about to be."""
+        """True if its pool is short of a machine because of it, or is about to be."""
         return self.stage == "refill" or (self.stage == "delete" and bool(self.asked))
 
     def told(self) -> str:
-        """What came of it, in a line."""
+        """The outcome, in a line."""
         outcome = self.outcome or f"under way, at the stage {self.stage}"
         by = f" by {self.new}" if self.outcome == "replaced" else ""
         return f"{self.node} of pool {self.pool}: {outcome}{by}"
 
 
 def document_of(case: Case) -> dict[str, Any]:
-    """For a ConfigMap. What a case that is over needs no more, and long words, are left out."""
+    """For a ConfigMap. Parts that a case that is over does not need, and long words, are left out."""
     if case.stage == "over":
         case = replace(case, known=[], bad=None)
     lines = [replace(line, what=line.what[:MOST_WORDS]) for line in case.lines[-_MOST_LINES:]]
@@ -103,13 +105,15 @@ def document_of(case: Case) -> dict[str, Any]:
 
 
 def shown(case: Case) -> dict[str, Any]:
-    """For programs: what was done, and not what the command remembers beside."""
+    """The form for programs: the actions, and not the command's own notes."""
     kept = asdict(case)
     return {key: kept[key] for key in ("node", "new", "pool", "stage", "outcome", "begun", "ended", "lines")}
 
 
 def case_of(document: Any) -> Case:
-    """What `document_of` gave. Raises ValueError, in words, for anything else: somebody may have written it by hand."""
+    """The case that `document_of` gave. Raises ValueError, in words, for anything else: a person may have written it by
+    hand.
+    """
     try:
         found = _FORM.validate_json(json.dumps(document), strict=True)
     except ValidationError as error:

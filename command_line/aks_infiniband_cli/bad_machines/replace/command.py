@@ -1,4 +1,4 @@
-"""The command replace. What it imports takes two seconds and Azure's clients, so it is imported when it runs."""
+"""The command replace. Its imports take two seconds and Azure's clients, so they are made when it runs."""
 
 import argparse
 from collections.abc import Callable
@@ -68,7 +68,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def replace(given: argparse.Namespace) -> Answer:
-    """Say what would be done, do it, watch, stop, or let in. FOUND where a pool is not whole."""
+    """Show the plan, carry it out, watch, stop, or admit a node. FOUND if a pool is not whole."""
     if (given.node is None) != (given.watch or given.stop):
         raise CommandError("name the node: aks-infiniband replace NODE" if given.node is None else _NO_NODE)
     if not given.evidence.is_dir():

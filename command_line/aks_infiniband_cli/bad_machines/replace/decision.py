@@ -1,4 +1,4 @@
-"""What comes next: a pure function of what is known of a machine and of what is seen now."""
+"""The next step: a pure function of the known facts on a machine and of the current ones."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -9,9 +9,9 @@ from aks_infiniband_cli.bad_machines.replace.case import Case, Stage
 from aks_infiniband_cli.bad_machines.replace.step import Budget, Seen, Step
 
 FEWEST: Final = 2
-"""Healthy nodes that a pool keeps: with one alone nothing can be measured, and nobody can tell who is bad."""
+"""Healthy nodes that a pool keeps: with one alone nothing can be measured, and the bad one cannot be found."""
 _TRIES: Final = 3
-"""Measurements that may tell nothing."""
+"""The number of measurements that may be without a result."""
 _SETTLED_MINUTES: Final = 10
 """After its drivers are ready a node offers what it has within a minute or two; ten are assumed to be enough."""
 _DONE: Final[dict[Stage, str]] = {"restart": "restarted", "redeploy": "redeployed"}
@@ -22,7 +22,7 @@ _AFTER: Final[dict[Stage, Stage]] = {
 
 
 def next_step(case: Case, seen: Seen) -> Step:
-    """What comes next."""
+    """The next step."""
     if case.stopped or seen.differs:
         return Step(act="stop", why="it was stopped" if case.stopped else f"nothing is done to it: {seen.differs}")
     if not seen.there and case.stage not in ("delete", "refill", "arrive"):
@@ -37,7 +37,7 @@ def next_step(case: Case, seen: Seen) -> Step:
 
 
 def refusal(case: Case, others: Sequence[Case], seen: Seen, budget: Budget, begun_today: int) -> str:
-    """Why a machine is not taken out now; empty where it may be.
+    """The reason why a machine is not taken out now; empty if it may be.
 
     others: the pool's cases that are not over. begun_today: how many were begun in the last 24 hours.
     """
@@ -73,8 +73,8 @@ def _before(case: Case, seen: Seen) -> Step:
 
 
 def _anew(case: Case, seen: Seen) -> Step:
-    """It is restarted or redeployed, and measured. Only what names the machine leads on: a measurement that found it
-    bad, devices that it lacks by its own count, or Azure's word that it could not be started.
+    """The machine is restarted or redeployed, and measured. Only evidence against the machine leads on: a measurement
+    that found it bad, devices that it lacks by its own count, or Azure's word that it could not be started.
     """
     if case.bad is not None:
         return _judged(case, seen)
@@ -84,7 +84,7 @@ def _anew(case: Case, seen: Seen) -> Step:
 
 
 def _back(case: Case, seen: Seen) -> Step:
-    """It has started anew."""
+    """The machine has started again."""
     short = ", ".join(seen.lacks)
     if not short:
         return _measured(case, seen)
@@ -94,7 +94,7 @@ def _back(case: Case, seen: Seen) -> Step:
 
 
 def _not_back(case: Case, seen: Seen) -> Step:
-    """It has not started anew yet, as far as the cluster shows."""
+    """The machine has not started again yet, as far as the cluster shows."""
     done, short = _DONE[case.stage], ", ".join(seen.lacks)
     if seen.operation in ("failed", "refused"):
         why = f"Azure has not {done} it: {seen.failure}"
@@ -103,7 +103,7 @@ def _not_back(case: Case, seen: Seen) -> Step:
         why = _late(seen, short or "it has not restarted")
         return _undecided(why) if case.accepted else _as_it_is(case, seen, why)
     if seen.operation == "none" and not case.accepted:
-        return _ask(case)  # the command that asked is gone, and nothing has come of it
+        return _ask(case)  # the command that sent the request is gone, and the request led to nothing
     if seen.operation == "unread":
         return Step(act="wait", why=f"it is being {done}; Azure does not report the progress: {seen.failure}")
     return Step(act="wait", why=short or f"it is being {done}")
@@ -114,7 +114,7 @@ def _late(seen: Seen, short: str) -> str:
 
 
 def _as_it_is(case: Case, seen: Seen, why: str) -> Step:
-    """It has not started anew, or not with all that it should have: what can be seen of it decides."""
+    """The machine has not started again, or not with all that it should have: its visible state decides."""
     if not seen.serves:
         return _undecided(why)
     return Step(act="count", why=why) if seen.lacks else _measured(case, seen, why)
@@ -144,7 +144,7 @@ def _measured(case: Case, seen: Seen, why: str = "") -> Step:
 
 
 def _undecided(why: str) -> Step:
-    """Nothing that was seen names the machine: it is neither given up nor let in, and a person decides."""
+    """No evidence names the machine: it is neither given up nor admitted, and a person decides."""
     return Step(act="end", why=why, stage="over", outcome="not decided")
 
 
@@ -156,14 +156,14 @@ def _judged(case: Case, seen: Seen) -> Step:
 
 
 def _next(case: Case, why: str) -> Step:
-    """The next thing that is done to it, as far as that was asked for."""
+    """The next action on it, as far as the user allows it."""
     if case.stage == case.farthest:
         return Step(act="end", why=f"{why}. --farthest is {case.farthest}", stage="over", outcome="still bad")
     return Step(act="go on", why=why, stage=_AFTER[case.stage])
 
 
 def _given_up(case: Case, seen: Seen) -> Step:
-    """Azure deletes it: nobody but its own pool gets another."""
+    """Azure deletes it: only its own pool gets another."""
     if not seen.machine:
         gone = Step(act="go on", why="Azure has deleted the machine", stage="refill")
         return Step(act="wait", why="its node goes") if seen.there else gone

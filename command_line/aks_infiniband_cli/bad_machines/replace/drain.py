@@ -25,7 +25,7 @@ def _stays(pod: Object) -> bool:
 
 
 def nobodys(pods: Sequence[Object]) -> list[Object]:
-    """Those that no controller makes again elsewhere: `kubectl drain` asks for --force there."""
+    """Pods that no controller makes again elsewhere: `kubectl drain` requires --force for them."""
     return [pod for pod in pods if not any(owner.get("controller") for owner in _owners(pod))]
 
 
@@ -41,7 +41,7 @@ def told(pods: Sequence[Object]) -> str:
 
 
 def evict(client: Client, pods: Sequence[Object]) -> list[Object]:
-    """Ask for the eviction of pods; those that a disruption budget keeps for now."""
+    """Request the eviction of pods; those that a disruption budget keeps for now."""
     return [pod for pod in pods if not _evicted(client, pod)]
 
 

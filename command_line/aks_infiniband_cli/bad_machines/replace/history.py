@@ -23,7 +23,7 @@ from aks_infiniband_cli.validate.records import keep_decision
 
 SOURCE: Final = "aks-infiniband-replace"
 _NOTE_BYTES: Final = 1024
-"""Of an Event (Kubernetes, pkg/apis/core/validation/events.go, NoteLengthLimit)."""
+"""Length of an Event's note (Kubernetes, pkg/apis/core/validation/events.go, NoteLengthLimit)."""
 
 
 def now() -> str:
@@ -46,7 +46,7 @@ class Read:
     lost: str = ""
     """The ConfigMap into which an earlier one was set aside, of which not all could be read."""
     unread: str = ""
-    """What of this one cannot be read, in words."""
+    """The parts of this history that cannot be read, in words."""
 
 
 def read_in(config_map: Mapping[str, Any]) -> Read:
@@ -89,7 +89,7 @@ def _trimmed(cases: Sequence[Case], stopped: str, lost: str) -> str:
 
 
 class History:
-    """The history of one cluster. Methods raise NO_ANSWER, and CommandError where another command took a case over."""
+    """The history of one cluster. Methods raise NO_ANSWER, and CommandError if another command took a case over."""
 
     def __init__(self, client: Client, namespace: str) -> None:
         self._client, self._namespace = client, namespace
@@ -101,28 +101,30 @@ class History:
         return self.read().cases
 
     def read(self) -> Read:
-        """The whole history. What cannot be read of it is told; it is set aside when the next step is written."""
+        """The whole history. The parts that cannot be read are reported, and set aside when the next step is
+        written.
+        """
         found = read_in(self._keeping.read())
         if found.unread:
             tell_once(f"{where(REPLACED)}, cannot be read: {found.unread}")
         return found
 
     def open(self) -> list[Case]:
-        """Those that are not over."""
+        """The cases that are not over."""
         return [case for case in self.cases() if case.stage != "over"]
 
     def was_stopped(self, since: str) -> bool:
-        """Whether somebody has stopped everything after a moment."""
+        """True if a person has stopped everything after a moment."""
         return self.read().stopped >= since
 
     def take_over(self, case: Case) -> Case:
-        """Begin a case, or go on with one: whoever had it before finds that out at its next step, and ends."""
+        """Begin a case, or continue one: the command that had it before finds that out at its next step, and ends."""
         case.runner, case.stopped, case.since = self._runner, False, now()
         self._change(lambda cases: [*(each for each in cases if each.id != case.id), case])
         return case
 
     def current(self, case: Case) -> Case:
-        """The case as it stands in the cluster: somebody may have stopped it. Raises CommandError."""
+        """The case as it stands in the cluster: a person may have stopped it. Raises CommandError."""
         return self._own(self.cases(), case)
 
     def write(self, case: Case, step: str = "", what: str = "", *, about: str = "") -> None:
@@ -135,7 +137,7 @@ class History:
 
         def changed(cases: Sequence[Case]) -> list[Case]:
             own = self._own(cases, case)
-            case.stopped, case.lines = own.stopped, [*own.lines, *lines]  # whoever stopped it has left a line
+            case.stopped, case.lines = own.stopped, [*own.lines, *lines]  # the person who stopped it has left a line
             return [case if each.id == case.id else each for each in cases]
 
         self._change(changed)
@@ -145,7 +147,7 @@ class History:
             keep_decision(self._client, self._namespace, case.subject, decision, by="replace", why=what)
 
     def stop(self) -> list[Case]:
-        """Stop all that is not over; whoever works on one ends at its next look. Returns them."""
+        """Stop all that is not over; a command that works on one ends at its next look. Returns them."""
         stopped = list[Case]()
 
         def changed(cases: Sequence[Case]) -> list[Case]:
@@ -169,7 +171,7 @@ class History:
         return found
 
     def _change(self, change: Callable[[Sequence[Case]], list[Case]], *, stopped: str = "") -> None:
-        """Write what a function makes of the cases, again where another wrote meanwhile. stopped: when all was."""
+        """Write the result of a function on the cases, again if another wrote meanwhile. stopped: when all was."""
         while True:
             found = self._keeping.read()
             read = read_in(found)

@@ -44,8 +44,8 @@ def sight_of(client: Client, namespace: str, pool: str) -> Sight:
 def seen(
     case: Case, sight: Sight, machine: Machine, *, others: Sequence[Case], limit: float, settled: float = 0
 ) -> Seen:
-    """What is seen of a case. others: that are not over. limit: minutes that a stage may take. settled: as `Seen` has
-    it.
+    """The visible state of a case. others: that are not over. limit: minutes that a stage may take. settled: as `Seen`
+    has it.
     """
     node = sight.node(case.subject)
     healthy = sight.healthy([case.subject, *(other.subject for other in others)])
@@ -79,12 +79,12 @@ def seen(
 
 
 def differs(case: Case, sight: Sight, machines: Mapping[str, str]) -> str:
-    """Where a case and what it is about contradict each other, in words; empty if they do not.
+    """The contradictions between a case and its subject, in words; empty if there are none.
 
     A case says which machine is restarted or deleted, and in which pool. The node says so, too, and for a machine whose
     node is gone AKS does, which calls a machine as its node (assumed: the two are the same in what was recorded).
 
-    machines: AKS's names by the resource ID; empty where they were not asked for.
+    machines: AKS's names by the resource ID; empty if they were not read.
     """
     if case.stage in ("refill", "arrive"):  # the machine is gone, and another node may have its name
         pools = {pool for node in sight.of_pool() if (pool := agent_pool_of(node))}

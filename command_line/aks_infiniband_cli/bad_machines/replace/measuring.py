@@ -1,4 +1,6 @@
-"""A machine in quarantine is measured beside healthy ones of its pool, and judged by what its own pool reaches."""
+"""The measurement of a machine in quarantine together with healthy ones of its pool, and its judgement by the figures
+of that pool.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -33,9 +35,9 @@ def measured(cluster: Cluster, sight: Sight, name: str, neighbours: Sequence[str
 
 
 def problems(report: Report, name: str) -> list[str] | None:
-    """What is wrong with a node, in words; nothing is a sound one, None that the measurement tells nothing of it.
+    """The faults of a node, in words; none for a sound one, None if the measurement says nothing about it.
 
-    Only a check that names the node counts against it. A failure that names nobody may be a tenant's load or another
+    Only a check that names the node counts against it. A failure that names no node may be a tenant's load or another
     node's: it decides nothing, unless another node is named for it.
     """
     own = [check for check in report["checks"] if check["node"] == name]
@@ -47,7 +49,7 @@ def problems(report: Report, name: str) -> list[str] | None:
 
 
 def unblamed(report: Report) -> str:
-    """What falls short and names nobody, in words; empty if another check names a node."""
+    """The shortfalls that name no node, in words; empty if another check names a node."""
     failing = [check for check in report["checks"] if check["verdict"] == "fail" or _fell(check)]
     if any(check["node"] for check in failing):
         return ""
@@ -56,15 +58,15 @@ def unblamed(report: Report) -> str:
 
 
 def _fell(check: Check) -> bool:
-    """Whether a figure fell against what the pool was accepted with."""
+    """True if a figure fell against the figure with which the pool was accepted."""
     return check["check"] == "regression" and check["verdict"] == "warn"
 
 
 def missing(machine: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:
     """The devices that a machine lacks by its own count, in words.
 
-    machine: what `evidence` reads there. expected: what its pool is judged by. A list without a GPU tells nothing, for
-    a broken one may keep nvidia-smi from answering.
+    machine: what `evidence` reads there. expected: what its pool is judged by. A list without a GPU proves nothing,
+    because a broken one may keep nvidia-smi from answering.
     """
     found = []
     if "hcas" in machine and len(machine["hcas"]) < expected["hcas"]["count"]:

@@ -1,4 +1,4 @@
-"""How long to rest between two looks at a cluster."""
+"""The rest between two looks at a cluster."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -15,7 +15,7 @@ class Pace:
     _since: float = 0
 
     def rest(self, why: str, now: float) -> float:
-        """Seconds to rest beside the usual ones. why: what is waited for; now: of a clock, in seconds."""
+        """Seconds to rest in addition to the usual ones. why: the subject of the wait; now: of a clock, in seconds."""
         if why != self._why:
             self._why, self._since = why, now
         return _REST_SECONDS if now - self._since > _OFTEN_SECONDS else 0

@@ -1,8 +1,8 @@
 """A node on which nothing new is scheduled: cordoned and tainted, with the mark of the case that did it.
 
-A cordon alone is taken back by whoever uncordons: NVIDIA's upgrade of drivers does, and AKS's upgrade of a node. A
-taint stays. But it keeps the operators' DaemonSets away, whose pods leave a node that has started anew and come again
-when its drivers are there. So from the restart on a node is cordoned alone. What runs on it goes on.
+A cordon alone is removed by every program that uncordons: NVIDIA's upgrade of drivers does, and AKS's upgrade of a
+node. A taint stays. But it keeps the operators' DaemonSets away, whose pods leave a node that has started again and
+come back when its drivers are there. So from the restart on a node is cordoned alone. Pods on it continue to run.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,35 +19,37 @@ from aks_infiniband_cli.validate.deployed import Object
 from aks_infiniband_cli.validate.nodes import name_of
 
 MARK: Final = "aks-infiniband/replaced-by"
-"""Annotation of a node in quarantine: the case's id. Nobody else's cordon is taken back."""
+"""Annotation of a node in quarantine: the case's id. Only our own cordon is removed."""
 TAINT: Final = "aks-infiniband/quarantine"
 _CORDON: Final = "node.kubernetes.io/unschedulable"
 TOLERATIONS: Final[Sequence[Mapping[str, str]]] = tuple(
     {"key": key, "operator": "Exists", "effect": "NoSchedule"} for key in (TAINT, _CORDON, AUTO_DRAIN)
 )
-"""Of a pod that measures a node in quarantine. AKS may have drained it for the redeployment that was asked for."""
+"""Tolerations of a pod that measures a node in quarantine. AKS may have drained it for the redeployment that was
+requested.
+"""
 
 
 def is_in_quarantine(node: Object) -> bool:
-    """Whether a case has taken the node out."""
+    """True if a case has taken the node out."""
     return MARK in (node["metadata"].get("annotations") or {})
 
 
 def unknown_cases(nodes: Iterable[Object], cases: Iterable[Case]) -> list[str]:
-    """The nodes that cases have taken out of which the history tells nothing."""
+    """The nodes that cases have taken out that the history does not know."""
     known = {case.id for case in cases}
     marks = {name_of(node): (node["metadata"].get("annotations") or {}).get(MARK) for node in nodes}
     return [name for name, mark in marks.items() if mark is not None and mark not in known]
 
 
 def how_held(node: Object) -> tuple[bool, bool]:
-    """Whether a node is cordoned, and whether it has the taint."""
+    """True if a node is cordoned, and True if it has the taint."""
     spec = node.get("spec") or {}
     return bool(spec.get("unschedulable")), any(taint.get("key") == TAINT for taint in spec.get("taints") or [])
 
 
 def quarantine(client: Client, name: str, case: str, *, tainted: bool) -> None:
-    """Take a node out. tainted: beside the cordon."""
+    """Take a node out. tainted: in addition to the cordon."""
 
     def change(taints: list[Any]) -> dict[str, Any]:
         ours = {"key": TAINT, "value": case, "effect": "NoSchedule"}
@@ -58,7 +60,7 @@ def quarantine(client: Client, name: str, case: str, *, tainted: bool) -> None:
 
 
 def release(client: Client, name: str) -> None:
-    """Let a node in again. Nothing happens where it is gone, or where no case has taken it out."""
+    """Let a node in again. Nothing happens if it is gone, or if no case has taken it out."""
 
     def change(taints: list[Any]) -> dict[str, Any]:
         return {"unschedulable": None, "taints": [taint for taint in taints if taint.get("key") != TAINT] or None}
@@ -72,7 +74,7 @@ def release(client: Client, name: str) -> None:
 
 
 def _patch(client: Client, name: str, mark: str | None, change: Any) -> None:
-    """Taints are one list, so nobody else's are lost only where nobody writes in between."""
+    """Taints are one list, so those of others are lost only if no other program writes in between."""
     while True:
         found = client.get(Node, name).to_dict()
         taints = list((found.get("spec") or {}).get("taints") or [])

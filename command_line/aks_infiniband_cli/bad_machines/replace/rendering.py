@@ -17,7 +17,7 @@ _WHOLE = ("cured", "replaced")
 
 
 def plan(found: Plan, wish: Wish) -> Answer:
-    """What would be done. The exit code is FOUND where it would not be begun."""
+    """The plan. The exit code is FOUND if it would not be begun."""
     document = {
         "node": found.case.node,
         "pool": found.case.pool,
@@ -74,13 +74,13 @@ def _steps(found: Plan, wish: Wish) -> Iterator[tuple[str, str]]:
 
 
 def refused(found: Plan) -> Answer:
-    """It was not begun."""
+    """The reason why the case was not begun."""
     document = {"plan": {"node": found.case.node, "pool": found.case.pool, "refused": found.refused}, "cases": []}
     return _answer(document, [(one_line(f"not begun: {found.refused}"), "bold red")], FOUND)
 
 
 def done(cases: Sequence[Case]) -> Answer:
-    """What was done. The exit code is FOUND where a pool is not whole."""
+    """The finished cases. The exit code is FOUND if a pool is not whole."""
     lines = [(one_line(line), style) for case in cases for line, style in lines_of(case)]
     whole = all(case.outcome in _WHOLE for case in cases)
     document = {"plan": None, "cases": [shown(case) for case in cases]}
@@ -88,7 +88,7 @@ def done(cases: Sequence[Case]) -> Answer:
 
 
 def stopped(cases: Sequence[Case]) -> Answer:
-    """What was stopped."""
+    """The cases that were stopped."""
     lines = [(f"stopped: {case.node}, at the stage {case.stage}; it stays in quarantine", "yellow") for case in cases]
     for case in cases:
         lines.append((f"  go on: aks-infiniband replace {case.node}", "cyan"))
@@ -98,7 +98,7 @@ def stopped(cases: Sequence[Case]) -> Answer:
 
 
 def released(node: str, name: str | None) -> Answer:
-    """A node was let in, or needed not be."""
+    """The result for a node that was admitted, or did not need it."""
     said = f"let in: {name}" if name else f"{node} is in no quarantine of this command"
     return _answer({"plan": None, "cases": [], "released": name}, [(said, "green")], FINE)
 

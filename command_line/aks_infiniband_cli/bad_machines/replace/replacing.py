@@ -32,7 +32,7 @@ from aks_infiniband_cli.validate.run import Cluster, Say, until
 class Replacing:
     """One command's work on one case.
 
-    folder: where evidence is written. limit: minutes that a stage may take. namespace: of the validations.
+    folder: for the evidence. limit: minutes that a stage may take. namespace: of the validations.
     """
 
     cluster: Cluster
@@ -58,7 +58,7 @@ class Replacing:
         return self.case
 
     def _leave(self, why: str) -> None:
-        """Say why no more can be done now; once, however often somebody tries."""
+        """Say why no more can be done now; once, however often a command tries."""
         last = self.case.lines[-1]
         if (last.step, last.what) != ("Waits", why[:MOST_WORDS]):
             self._write("Waits", why)
@@ -79,7 +79,7 @@ class Replacing:
         return step, sight, found
 
     def _settled(self, node: Object | None, sight: Sight) -> float:
-        """Minutes for which the node has been Ready, with its drivers, since it started anew; as seen here."""
+        """Minutes for which the node has been Ready, with its drivers, since it started again; as seen here."""
         if node is None or boot_of(node) == self.case.boot or not sight.serves(node):
             self._serves_since = None
             return 0
@@ -87,7 +87,7 @@ class Replacing:
         return (time.monotonic() - self._serves_since) / 60
 
     def _hold(self, sight: Sight) -> None:
-        """Have the quarantine as the stage has it, whoever has uncordoned the node meanwhile."""
+        """Restore the quarantine as the stage has it, if another program has uncordoned the node meanwhile."""
         node, tainted = sight.node(self.case.subject), self.case.stage in _BEFORE_THE_RESTART
         if node is not None and self.case.stage != "quarantine" and how_held(node) != (True, tainted):
             self._cordon(tainted=tainted)
@@ -127,13 +127,13 @@ class Replacing:
 
     def _keep_evidence(self, step: Step, sight: Sight, found: Seen) -> None:
         file = self.folder / f"evidence-{self.case.node}-{self.case.id}.json"
-        if not file.exists():  # there is one where the command was killed in between
+        if not file.exists():  # there is one if the command was killed in between
             write_document(collect(self.cluster.kubeconfig, self.case.node, self.namespace), file)
         self.case.evidence, self.case.boot = file.name, found.boot
         self._enter(step, "EvidenceKept", file.name)
 
     def _ask(self, step: Step, _sight: Sight, _found: Seen) -> None:
-        """Written down before Azure is asked: whoever goes on looks first what has come of it."""
+        """Written down before the request to Azure: the command that continues looks first for its result."""
         asks: Mapping[Act, Callable[[], None]] = {"restart": self.machine.restart, "redeploy": self.machine.redeploy}
         if not self.case.asked:
             self.case.asked = now()
@@ -142,7 +142,9 @@ class Replacing:
         self._keep_accepted()
 
     def _keep_accepted(self) -> None:
-        """Written down, too: whoever goes on must not ask again, even if what has come of it cannot be seen yet."""
+        """Written down, too: the command that continues must not send it again, even if its result cannot be
+        seen yet.
+        """
         if self.machine.accepted:
             self.case.accepted = now()
             self.history.write(self.case)
@@ -191,7 +193,9 @@ class Replacing:
         return self._write("Bad" if bad else "Sound", f"{what}; {others} falls short, too" if others else what)
 
     def _count(self, step: Step, sight: Sight, found: Seen) -> None:
-        """It lacks what pods ask for, so it cannot be measured: the machine itself says whether devices are gone."""
+        """The node lacks resources that pods request, so it cannot be measured: the machine itself says whether devices
+        are gone.
+        """
         try:
             machine = ask(self.cluster.client, self.case.subject, sight.validation)
             lacking = missing(machine, sight.validation.expected)

@@ -1,4 +1,4 @@
-"""What is seen of a pool: which nodes are healthy, what keeps one from use, what Azure does by itself. Pure."""
+"""The visible state of a pool: its healthy nodes, the reasons that keep one from use, and Azure's own actions. Pure."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Sight:
     operators: Collection[str] = OPERATOR_NAMESPACES
 
     def node(self, name: str) -> Object | None:
-        """A node of the pool; None where it is gone."""
+        """A node of the pool; None if it is gone."""
         return next((node for node in self.of_pool() if name_of(node) == name), None)
 
     def of_pool(self) -> list[Object]:
@@ -42,33 +42,35 @@ class Sight:
         return nodes_of(self.nodes, self.validation)
 
     def lacks(self, node: Object) -> list[str]:
-        """What keeps a node from use, but for its quarantine.
+        """The reasons that keep a node from use, except its quarantine.
 
-        What it offers may be older than its last boot, so its drivers have to be there, too.
+        Its resources may be older than its last boot, so its drivers have to be there, too.
         """
         spec = {key: value for key, value in (node.get("spec") or {}).items() if key != "unschedulable"}
         waiting = [f"pod {name_of(pod)} of its driver is not ready" for pod in self._coming_up(node)]
         return [*lacks({**node, "spec": spec}, self.validation.promise), *waiting]
 
     def serves(self, node: Object) -> bool:
-        """Whether a node is Ready, and so are its drivers: what it does not offer then, it hardly offers later."""
+        """True if a node is Ready, and so are its drivers: a resource that it does not offer then hardly comes
+        later.
+        """
         return condition(node, "Ready").get("status") == "True" and not self._coming_up(node)
 
     def _coming_up(self, node: Object) -> list[Object]:
         return [pod for pod in driver_pods(self.pods, node, self.operators) if not serves(pod)]
 
     def busy(self, name: str) -> str:
-        """Who uses the node, in words."""
+        """The users of the node, in words."""
         return busy(name, self.pods, self.validation, self.operators)
 
     def used(self, name: str, beside: Iterable[str]) -> str:
-        """Who else uses a node that is measured, or RDMA or GPUs of those beside it, in words."""
+        """Other users of a node that is measured, or of RDMA or GPUs of its partners, in words."""
         others = [pod for pod in self.pods if owner_of(pod, self.operators, self.validation.namespace) == "another"]
         found = (busy(each, others, self.validation, self.operators) for each in (name, *beside))
         return told(leaving(others, name)) or next(filter(None, found), "")
 
     def azure(self, node: Object) -> str:
-        """What Azure does to a node of its own accord, in words; empty where it does nothing."""
+        """Azure's own actions on a node, in words; empty if there are none."""
         for kind in SCHEDULED_EVENTS:
             found = condition(node, kind)
             if found.get("status") == "True":
@@ -87,8 +89,8 @@ class Sight:
         return f"AKS repairs it by itself: {repairs[0]}" if repairs else ""
 
     def healthy(self, but: Iterable[str]) -> list[str]:
-        """The pool's healthy nodes, but for some: those that have all, that nobody has taken out, and of which the
-        light check says no harm.
+        """The pool's healthy nodes, except some: those that have all, that no program has taken out, and that the light
+        check does not accuse.
         """
         left_out = set(but)
         return [
@@ -102,7 +104,7 @@ class Sight:
         ]
 
     def idle(self, names: Iterable[str]) -> list[str]:
-        """Those of the nodes that nobody uses."""
+        """The idle ones of the nodes."""
         return [name for name in names if not self.busy(name)]
 
 
@@ -112,19 +114,20 @@ def boot_of(node: Object) -> str:
 
 
 def resource_of(node: Object) -> str:
-    """The machine's ID in Azure; empty for a node that is no machine of Azure's."""
+    """The machine's ID in Azure; empty for a node that is not a machine of Azure."""
     return str((node.get("spec") or {}).get("providerID", "")).removeprefix("azure://")
 
 
 def agent_pool_of(node: Object) -> str:
-    """The node's pool as AKS calls it; empty for a node that is none of AKS's."""
+    """AKS's name of the node's pool; empty for a node outside AKS."""
     return str((node["metadata"].get("labels") or {}).get(AGENT_POOL_LABEL, ""))
 
 
 def unhealthy(nodes: Sequence[Object], since: Mapping[str, str]) -> dict[str, str]:
     """The nodes that the light check calls unhealthy, and why.
 
-    since: by node, when it was last let in. What the light check said before is about the machine before.
+    since: by node, the time at which it was last admitted. Earlier words of the light check are about the machine
+    before.
     """
     found = {}
     for node in nodes:

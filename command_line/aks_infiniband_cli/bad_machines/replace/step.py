@@ -1,4 +1,4 @@
-"""What is seen of a machine, and the step that follows from it: plain data."""
+"""The visible state of a machine, and the step that follows from it: plain data."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Act = Literal[
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Budget:
-    """How many machines of a pool are replaced at once, and begun in 24 hours."""
+    """The number of machines of a pool that are replaced at once, and begun in 24 hours."""
 
     at_once: int
     a_day: int
@@ -23,54 +23,54 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Seen:
-    """What is seen now of the machine, its pool and Azure. Words are empty where there is nothing to say."""
+    """The current state of the machine, its pool and Azure. Words are empty if there is nothing to say."""
 
     there: bool = True
-    """Whether the cluster has the node that it is about."""
+    """True if the cluster has the node of the case."""
     boot: str = ""
     lacks: Sequence[str] = ()
-    """What keeps the node from being usable, but for the quarantine."""
+    """The reasons that keep the node from being usable, except the quarantine."""
     serves: bool = True
-    """Whether the node is Ready, and its drivers are."""
+    """True if the node is Ready, and its drivers are."""
     settled: float = 0
-    """Minutes for which it has been so since it started anew."""
+    """Minutes for which it has been so since it started again."""
     busy: str = ""
-    """Who uses its RDMA or GPU resources."""
+    """The users of its RDMA or GPU resources."""
     alone: str = ""
-    """Who runs there, and would be made again by nobody."""
+    """Pods there that no controller would make again."""
     others: str = ""
-    """Who else runs there, but for DaemonSets."""
+    """Other pods there, except those of DaemonSets."""
     azure: str = ""
-    """What Azure does to the machine of its own accord: a repair, a scheduled event."""
+    """Azure's own actions on the machine: a repair, a scheduled event."""
     healthy: Sequence[str] = ()
-    """Healthy nodes of the pool beside it."""
+    """Other healthy nodes of the pool."""
     idle: Sequence[str] = ()
-    """Those of them that nobody uses."""
+    """The idle ones of them."""
     operation: Progress = "none"
-    """How far Azure is with what this process asked for."""
+    """The progress of this process' request to Azure."""
     failure: str = ""
     """Azure's words: why it failed, or why it was refused for now."""
     differs: str = ""
-    """What the cluster and Azure say of it otherwise than its case does, which somebody may have changed."""
+    """Points on which the cluster and Azure contradict its case, which a person may have changed."""
     machine: bool = True
-    """Whether Azure has the machine that is given up."""
+    """True if Azure has the machine that is given up."""
     given_up: str = ""
-    """Another machine of the pool that is being given up: with two at once nobody knows how many there were."""
+    """Another machine of the pool that is being given up: with two at once the original number is unknown."""
     count: int = 0
-    """How many machines Azure's pool has, or is to have."""
+    """The number of machines that Azure's pool has, or is to have."""
     autoscaled: bool = False
     gave_up: bool = False
-    """Whether Azure's pool has fewer than that, and nothing is under way: its last change has failed."""
+    """True if Azure's pool has fewer than that, and nothing is under way: its last change has failed."""
     newcomers: Sequence[str] = ()
     minutes: float = 0
-    """Since the stage began, or since Azure was asked."""
+    """Minutes since the stage began, or since the request to Azure."""
     limit: float = 45
     """Minutes that a stage may take."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Step:
-    """What is done now, and why. stage: that begins with it; outcome: that the case ends with."""
+    """The action now, and why. stage: that begins with it; outcome: that the case ends with."""
 
     act: Act
     why: str = ""

@@ -1,1 +1,1 @@
-"""What is looked at: pure functions from a snapshot to findings, each with the id of its symptom."""
+"""The looks: pure functions from a snapshot to findings, each with the id of its symptom."""

@@ -1,4 +1,4 @@
-"""Who keeps pods from being made: Pod Security, policies, quotas, and webhooks that do not answer."""
+"""The obstacles to new pods: Pod Security, policies, quotas, and webhooks that do not answer."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
@@ -29,7 +29,7 @@ def namespaces(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def refusals(snapshot: Snapshot) -> Iterator[Finding]:
-    """What refuses pods now, told by the events of the objects that make pods."""
+    """Current refusals of pods, by the events of the objects that make pods."""
     for event in snapshot.view.events:
         about = event["involvedObject"]
         refused = found_in(str(event.get("message")), ADMISSION) if event.get("reason") == "FailedCreate" else None
@@ -42,7 +42,7 @@ def refusals(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def jobs_without_pods(snapshot: Snapshot) -> Iterator[Finding]:
-    """Jobs for this hardware that have no pod and no event that says why, because events are kept for an hour."""
+    """Jobs for this hardware without a pod and without an event that says why, because events are kept for an hour."""
     spoken_of = {str(event["involvedObject"].get("name")) for event in snapshot.view.events}
     owners = {owner.get("uid") for pod in snapshot.view.pods for owner in owners_of(pod)}
     for job in snapshot.view.jobs if snapshot.was_read("pods") else ():
@@ -66,7 +66,7 @@ def _quotas(snapshot: Snapshot, job: Object) -> list[Object]:
 
 
 def _used_up(quota: Object) -> str:
-    """What a quota has used up; empty if something of everything is left."""
+    """The resources that a quota has used up; empty if something of everything is left."""
     status: Mapping[str, Any] = quota.get("status") or {}
     hard, used = status.get("hard") or (quota.get("spec") or {}).get("hard") or {}, status.get("used") or {}
     gone = [key for key, most in hard.items() if quantity(used.get(key, 0)) >= quantity(most)]
@@ -74,7 +74,7 @@ def _used_up(quota: Object) -> str:
 
 
 def webhooks(snapshot: Snapshot) -> Iterator[Finding]:
-    """Webhooks that must answer about every pod, but whose service has no pod behind it."""
+    """Webhooks that must answer about every pod, but whose service lacks a pod."""
     slices = snapshot.of_kind("EndpointSlice")
     for configuration, webhook, service in snapshot.webhook_services():
         namespace, name = str(service.get("namespace")), str(service.get("name"))

@@ -1,4 +1,4 @@
-"""Who should be there: the controllers that serve what the cluster asks for, and what each of them should have made."""
+"""The controllers that serve the cluster's policies and networks, and the parts that each of them should have made."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -40,7 +40,7 @@ def scaled_down(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def missing_operators(snapshot: Snapshot) -> Iterator[Finding]:
-    """Policies and networks whose operator has no Deployment."""
+    """Policies and networks whose operator lacks a Deployment."""
     asking = [item for item in (*snapshot.view.policies, *snapshot.view.networks) if item.get("kind") in _OPERATORS]
     for operator in sorted({_OPERATORS[item["kind"]] for item in asking}):
         if snapshot.was_read("Deployments") and not operators_of(snapshot, operator):
@@ -67,7 +67,7 @@ def _discovers(item: Object) -> bool:
 
 
 def _collects(item: Object) -> bool:
-    """Whether it is the part that cleans up after nodes that are gone."""
+    """True if it is the part that cleans up after nodes that are gone."""
     return str(item["metadata"]["name"]).endswith("-gc") or labels_of(item).get("role") == "gc"
 
 
@@ -112,7 +112,7 @@ def _parts_without(policy: Object, made: list[Object], snapshot: Snapshot) -> It
 
 
 def _images(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The sections of a NicClusterPolicy that name an image, with it: `secondaryNetwork` has sections of its own."""
+    """The sections of a NicClusterPolicy that name an image, with it: `secondaryNetwork` has nested sections."""
     for section, content in spec.items():
         if isinstance(content, Mapping) and isinstance(content.get("image"), str):
             yield section, content["image"]

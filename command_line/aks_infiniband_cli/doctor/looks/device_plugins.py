@@ -1,4 +1,4 @@
-"""What the RDMA device plugins are told to offer, what they say of it, and which nodes offer it."""
+"""The configuration of the RDMA device plugins, their own words on it, and the nodes that offer its resources."""
 
 import json
 from collections.abc import Iterator
@@ -19,7 +19,9 @@ _PLUGINS: Final = ("k8s-rdma-shared-dev-plugin", "sriov-network-device-plugin")
 
 
 def entries_of(snapshot: Snapshot) -> list[Entry]:
-    """What every device plugin of the cluster is told to offer, without configuration that cannot be read."""
+    """The entries in the configuration of every device plugin of the cluster, without configuration that cannot be
+    read.
+    """
     return [
         entry
         for config_map in snapshot.view.config_maps
@@ -30,7 +32,7 @@ def entries_of(snapshot: Snapshot) -> list[Entry]:
 
 
 def configuration(snapshot: Snapshot) -> Iterator[Finding]:
-    """Selectors that match no HCA, or the Ethernet device as well; resources that nobody offers."""
+    """Selectors that match no HCA, or the Ethernet device as well; resources that no node offers."""
     told = entries_of(snapshot)
     useful = {entry.where for entry in told if entry.finds_infiniband}
     for entry in told:
@@ -45,19 +47,19 @@ def configuration(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def offered_rdma(snapshot: Snapshot) -> set[str]:
-    """Names of the resources that the cluster's RDMA device plugins are told to offer."""
+    """Names of the resources in the configuration of the cluster's RDMA device plugins."""
     return {entry.resource for entry in entries_of(snapshot)}
 
 
 def _unknown(pod: Object, snapshot: Snapshot) -> set[str]:
-    """Resources of HCAs that a pod asks for, and that no device plugin is told to offer and no node has."""
+    """Resources of HCAs that a pod requests, and that no device plugin's configuration and no node has."""
     told, nodes = offered_rdma(snapshot), snapshot.view.nodes
     asked = [name for name in asks_of(pod).resources if is_rdma(name) and by_device_plugin(name)] if told else []
     return {name for name in asked if name not in told and not any(offers(node, name) for node in nodes)}
 
 
 def _asked_for_in_vain(snapshot: Snapshot) -> Iterator[Finding]:
-    """Pending pods that ask for an RDMA resource by a name that no device plugin offers."""
+    """Pending pods that request an RDMA resource by a name that no device plugin offers."""
     for pod in snapshot.view.pods:
         unknown = _unknown(pod, snapshot)
         if unknown and condition(pod, "PodScheduled").get("status") == "False":
@@ -79,10 +81,10 @@ def renamed(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def logs(snapshot: Snapshot) -> Iterator[Finding]:
-    """What running and ready device plugins say on nodes that offer nothing.
+    """Words of running and ready device plugins on nodes that offer nothing.
 
-    Where pools differ, one plugin is told of every pool's devices. It is right that it has none for some of the
-    entries.
+    If pools differ, one plugin's configuration has every pool's devices. The plugin rightly lacks devices for some of
+    the entries.
     """
     idle = idle_nodes(snapshot)
     for pod in filter(is_device_plugin, operators_pods(snapshot.view.pods, trusted_namespaces(snapshot.view))):

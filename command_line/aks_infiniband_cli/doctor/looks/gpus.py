@@ -1,4 +1,4 @@
-"""What the GPU Operator shows: who owns driver and device plugin, and whether GPUDirect RDMA can work."""
+"""The state of the GPU Operator: the owners of driver and device plugin, and the conditions of GPUDirect RDMA."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -39,7 +39,7 @@ def owners(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _offers_gpus(pod: Object) -> bool:
-    """Whether the pod is NVIDIA's device plugin; its image has GPU feature discovery and the MPS daemon too."""
+    """True if the pod is NVIDIA's device plugin; its image has GPU feature discovery and the MPS daemon too."""
     names = [container["name"] for container in pod["spec"].get("containers") or []]
     return "k8s-device-plugin" in "".join(images_of(pod)) and any("device-plugin" in name for name in names)
 
@@ -99,7 +99,7 @@ def _no_dma_buf(snapshot: Snapshot, driver: Mapping[str, Any]) -> str:
 
 
 def _peermem_waits(snapshot: Snapshot) -> Iterator[Finding]:
-    """Driver pods that wait for an OFED container, where there is none."""
+    """Driver pods that wait for an OFED container that does not exist."""
     for pod in snapshot.view.pods:
         log = snapshot.view.logs.get(name_of(pod), "")
         lines = [line for line in log.splitlines() if "waiting for mellanox ofed" in line]

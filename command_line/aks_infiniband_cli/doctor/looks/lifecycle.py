@@ -1,4 +1,6 @@
-"""What is left half-way or behind: releases, objects that cannot go, definitions, and versions out of support."""
+"""Parts that are left half-way or behind: releases, objects that cannot go, definitions, and versions out of
+support.
+"""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +16,7 @@ from aks_infiniband_cli.doctor.looks.operands import operator_namespaces, operat
 from aks_infiniband_cli.doctor.snapshot import Snapshot, info_of, labels_of
 
 _PATIENCE: Final = timedelta(minutes=10)
-"""Seconds after which an object that is being deleted waits for somebody who is gone."""
+"""Time after which an object that is being deleted waits for a controller that is gone."""
 _NODE_POLICIES_SINCE: Final = (26, 4)
 """The first Network Operator with NicNodePolicies (Mellanox/network-operator v26.4.1, deployment chart)."""
 

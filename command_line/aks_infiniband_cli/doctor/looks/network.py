@@ -1,4 +1,4 @@
-"""What the Network Operator shows: its policies, where their parts run, and the networks."""
+"""The state of the Network Operator: its policies, the nodes of their parts, and the networks."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,14 +31,15 @@ from aks_infiniband_cli.doctor.looks.operands import (
 from aks_infiniband_cli.doctor.snapshot import Snapshot, labels_of
 
 _WHEREABOUTS_GONE_SINCE: Final = (25, 10)
-"""The first Network Operator whose NicClusterPolicy has no part for it (Azure/aks-rdma-infiniband pull request 120,
-2026-01-14)."""
+"""The first Network Operator whose NicClusterPolicy lacks a part for it (Azure/aks-rdma-infiniband pull request 120,
+2026-01-14).
+"""
 
 _TOLERATED_BY_ALL: Final = ({"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},)
-"""What the Network Operator adds to every part's tolerations (v26.4.1, manifests)."""
+"""Tolerations that the Network Operator adds to those of every part (v26.4.1, manifests)."""
 _NETWORKS: Final = "k8s.v1.cni.cncf.io/networks"
 _NETWORK_STATUS: Final = ("k8s.v1.cni.cncf.io/network-status", "k8s.v1.cni.cncf.io/networks-status")
-"""Annotations in which Multus tells what it has attached; the second one is of versions before 3.8."""
+"""Annotations in which Multus lists the networks that it has attached; the second one is of versions before 3.8."""
 
 
 def policies(snapshot: Snapshot) -> Iterator[Finding]:
@@ -65,8 +66,8 @@ def policies(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _has_gpu_cluster(snapshot: Snapshot) -> bool:
-    """Whether another kind than a ClusterPolicy tells the GPU Operator what to do: one that is there, or that owns what
-    the operator has made.
+    """True if another kind than a ClusterPolicy configures the GPU Operator: one that is there, or that owns objects
+    that the operator has made.
     """
     owners = [owner for item in snapshot.view.daemon_sets for owner in owners_of(item)]
     made = any(str(o.get("apiVersion")).startswith("nvidia.com/") and o.get("kind") != "ClusterPolicy" for o in owners)
@@ -105,8 +106,8 @@ def _drives(policy: Object) -> bool:
 
 
 def _asked_for(policy: Object) -> Mapping[str, Any]:
-    """Where a policy wants its driver, as a pod's spec. It is needed because the operator makes no DaemonSet that fits
-    no node.
+    """The nodes for which a policy wants its driver, as a pod's spec. The function is needed because the operator makes
+    no DaemonSet that fits no node.
     """
     spec = policy["spec"]
     tolerations = [*(spec.get("tolerations") or []), *_TOLERATED_BY_ALL]
@@ -194,7 +195,7 @@ def networks(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def unserved(snapshot: Snapshot) -> Iterator[Finding]:
-    """Pods that ask for a second network and run without it, because nobody has read their annotation."""
+    """Pods that request a second network and run without it, because their annotation was not read."""
     multus = daemon_sets_with(snapshot.view, "multus-cni")
     for pod in snapshot.view.pods:
         annotations = pod["metadata"].get("annotations") or {}

@@ -1,4 +1,4 @@
-"""What nodes show: whether they serve, what they are labelled, what they run and what they offer."""
+"""The state of nodes: their readiness, their labels, their pods and their resources."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -92,7 +92,7 @@ def _unlabelled(node: Object, label: str) -> Finding:
 
 
 def images(snapshot: Snapshot) -> Iterator[Finding]:
-    """Pools of different node images, and systems for which there is no OFED driver."""
+    """Pools of different node images, and systems without an OFED driver."""
     for pool, nodes in pools(snapshot.view).items():
         found: dict[str, list[str]] = {}
         for node in nodes:

@@ -1,4 +1,4 @@
-"""What the operators run in a cluster, found by its images, whoever installed it and under whatever name."""
+"""The operators' parts in a cluster, found by their images, whatever tool installed them and under whatever name."""
 
 import re
 from typing import Final
@@ -27,16 +27,16 @@ def operator_namespaces(snapshot: Snapshot) -> set[str]:
 _AT_NODES: Final = re.compile(
     r"^(dranet|dra-driver-nvidia-gpu|k8s-dra-driver-gpu|k8s-device-plugin|nvidia-device-plugin)\b"
 )
-"""Images of what hands out devices from a namespace of AKS's: dranet's own manifest is for kube-system."""
+"""Images of the parts that hand out devices from one of AKS's namespaces: dranet's own manifest is for kube-system."""
 _CONTROLLERS: Final = (
     "cert-manager", "dranet", "jobset-system", "kubeflow", "kubeflow-system", "kueue-system", "lws-system",
     "mpi-operator", "nvsentinel",
 )  # fmt: skip
-"""Where the guides to which our pages lead put the controllers of jobs, and what watches nodes."""
+"""Namespaces in which the guides to which our pages lead put the controllers of jobs, and programs that watch nodes."""
 
 
 def is_watched(pod: Object, snapshot: Snapshot, operators: set[str]) -> bool:
-    """Whether a pod is looked at, whatever it asks for: the operators', ours, drivers in AKS's namespaces, controllers.
+    """True if a pod is looked at, whatever it requests: the operators', ours, drivers in AKS's namespaces, controllers.
 
     operators: their namespaces.
     """
@@ -78,7 +78,7 @@ def operator_version(snapshot: Snapshot, operator: str) -> str | None:
 
 
 def runs(snapshot: Snapshot, operator: str) -> bool:
-    """Whether a Deployment of an operator is there."""
+    """True if a Deployment of an operator is there."""
     return bool(operators_of(snapshot, operator))
 
 
@@ -96,12 +96,12 @@ _BY_SMALL_NAME: Final = {name.lower(): size for name, size in SIZES.items()}
 
 
 def size_of(node: Object) -> MachineSize | None:
-    """The machine size of a node, by its name in either case; None where it has no InfiniBand, or is not known."""
+    """The machine size of a node, by its name in either case; None if it is without InfiniBand, or is not known."""
     return _BY_SMALL_NAME.get(labels_of(node).get(SIZE_LABEL, "").lower())
 
 
 def has_unknown_size(node: Object) -> bool:
-    """Whether a node's size has InfiniBand by its name, or offers it, and is not one that is known here."""
+    """True if a node's size has InfiniBand by its name, or offers it, and is not one that is known here."""
     size = labels_of(node).get(SIZE_LABEL, "")
     offers = any(is_rdma(name) for name in (node.get("status") or {}).get("allocatable") or {})
     named = size.lower().startswith(_FABRIC_SIZES) and has_rdma(size)

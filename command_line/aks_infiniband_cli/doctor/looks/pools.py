@@ -1,4 +1,4 @@
-"""How many machines a pool should have, and what keeps pods off some of them."""
+"""The expected number of a pool's machines, and the taints that keep pods off some of them."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -17,7 +17,7 @@ from aks_infiniband_cli.doctor.snapshot import Snapshot, labels_of
 _UNDER_WAY: Final = {NIC: "ofed-upgrade-under-way", GPU: "gpu-upgrade-under-way"}
 """Symptom, by driver."""
 _NOBODYS: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "kubernetes.azure.com/")
-"""How the keys of taints begin that Kubernetes and AKS set themselves; other symptoms tell what they mean."""
+"""Prefixes of the keys of taints that Kubernetes and AKS set themselves; other symptoms explain their meaning."""
 _AUTOSCALERS: Final = "ClusterAutoscaler"
 
 
@@ -76,9 +76,9 @@ def upgrades(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def taints(snapshot: Snapshot) -> Iterator[Finding]:
-    """Taints that only some nodes of a pool have. Somebody has put them there, and may have forgotten them."""
+    """Taints that only some nodes of a pool have. A person has put them there, and may have forgotten them."""
     for name, nodes in pools(snapshot.view).items():
-        if name == NO_POOL:  # of pools that nobody can tell apart
+        if name == NO_POOL:  # of pools that cannot be distinguished
             continue
         common = set.intersection(*(_keys(node) for node in nodes))
         for node in nodes:
@@ -90,7 +90,7 @@ def taints(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _tainted(node: Object, taint: Mapping[str, Any], what: str) -> Finding:
-    """A taint is only to be taken away where its key does not tell of a program that has put it there."""
+    """A taint is only to be taken away if its key does not name a program that has put it there."""
     about, holder = f"node {name_of(node)}", holder_of(taint, node)
     if holder:
         cause = f"{holder.author} has put it there: {holder.meaning}"

@@ -1,4 +1,4 @@
-"""What nobody has kept up, and what AKS keeps itself although an operator does too."""
+"""Parts without upkeep, and parts that AKS keeps itself although an operator does too."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What pods show: those of the operators, and those that ask for InfiniBand or GPUs."""
+"""The state of pods: those of the operators, and those that request InfiniBand or GPUs."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -23,14 +23,14 @@ _GROUP: Final = "leaderworkerset.sigs.k8s.io/group-index"
 
 
 def states(snapshot: Snapshot) -> Iterator[Finding]:
-    """Pods that are Pending, cannot start or fail: the operators', ours, and those that ask for RDMA or GPUs."""
+    """Pods that are Pending, cannot start or fail: the operators', ours, and those that request RDMA or GPUs."""
     namespaces = operator_namespaces(snapshot) | trusted_namespaces(snapshot.view)
     chosen = [pod for pod in snapshot.view.pods if is_watched(pod, snapshot, namespaces) or asks_of(pod).hardware]
     yield from pod_findings(chosen, snapshot.view, ours=snapshot.validations_in)
 
 
 def locked_memory(snapshot: Snapshot) -> Iterator[Finding]:
-    """Pods that ask for RDMA and may not lock memory, where nothing has lifted the nodes' limit."""
+    """Pods that request RDMA and may not lock memory, if nothing has lifted the nodes' limit."""
     if any("node-preparation" in item["metadata"]["name"] for item in snapshot.view.daemon_sets):
         return
     offered = offered_rdma(snapshot)
@@ -52,7 +52,7 @@ def _asks_rdma(pod: Object, container: Any, offered: Collection[str]) -> bool:
 
 
 def _may_lock(pod: Object, container: Any) -> bool:
-    """Whether the container is root's and has IPC_LOCK, or is privileged; the capability is of no use to others."""
+    """True if the container is root's and has IPC_LOCK, or is privileged; the capability is of no use to others."""
     context = container.get("securityContext") or {}
     added = (context.get("capabilities") or {}).get("add") or []
     user = context.get("runAsUser", (pod["spec"].get("securityContext") or {}).get("runAsUser", 0))
@@ -76,7 +76,7 @@ def transport(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _switched_off(pod: Object) -> Iterator[Finding]:
-    """What the environment of a pod's containers takes away, and names of HCAs in it."""
+    """Parts that the environment of a pod's containers takes away, and names of HCAs in it."""
     about, gpus = f"pod {name_of(pod)}", asks_of(pod).gpus > 0
     for container in pod["spec"].get("containers") or []:
         environment = {each["name"]: str(each.get("value") or "") for each in container.get("env") or []}
@@ -109,7 +109,7 @@ def _job_of(pod: Object) -> Sequence[str]:
 
 
 def _attached(pod: Object) -> bool:
-    """Whether the pod is on an IPoIB network. NCCL over net1 uses no verbs, and that is intended."""
+    """True if the pod is on an IPoIB network. NCCL over net1 uses no verbs, and that is intended."""
     return "k8s.v1.cni.cncf.io/networks" in (pod["metadata"].get("annotations") or {})
 
 

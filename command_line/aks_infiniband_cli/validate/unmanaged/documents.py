@@ -1,4 +1,5 @@
-"""What a run has in a cluster without a stack, as plain documents: a namespace, and in it what a stack would have.
+"""The objects of a run in a cluster without a stack, as plain documents: a namespace, and in it what a stack would
+have.
 
 All of it bears the run's name, and is the namespace's: what reaches beyond it names the namespace as its owner, so
 Kubernetes deletes it with the namespace.
@@ -22,13 +23,13 @@ PART: Final = "one-run"
 LEASE: Final = "run"
 """Name of the Lease by which other commands see that the run is alive."""
 LEASE_SECONDS: Final = 30
-"""A run whose Lease nobody renews for as long was killed."""
+"""A run whose Lease is not renewed for as long was killed."""
 _RUN: Final = "aks-infiniband/run"
 """Annotation of all that a run makes: its namespace."""
 _PREFIX: Final = "aks-infiniband-run-"
 _NAME: Final = re.compile(rf"{_PREFIX}[0-9a-f]{{8}}")
 LABELS: Final = {**labels("aks-infiniband", PART), "app.kubernetes.io/managed-by": MANAGER}
-"""Of every namespace that a run has made."""
+"""Labels of every namespace that a run has made."""
 
 
 def _name() -> str:
@@ -37,12 +38,12 @@ def _name() -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Brought:
-    """All that one run brings, beside its Jobs and what they own."""
+    """All objects that one run brings, without its Jobs and what they own."""
 
     access: SharedAccess | None = None
     """The program and its rights; None for a run that needs neither."""
     name: str = field(default_factory=_name)
-    """Of the namespace. It is new, so nothing can be there by this name."""
+    """Name of the namespace. The name is new, so nothing can be there by it."""
 
     @property
     def namespace(self) -> dict[str, Any]:
@@ -57,7 +58,7 @@ class Brought:
         return self._marked(document)
 
     def contents(self, uid: str) -> list[dict[str, Any]]:
-        """What else is made before the Jobs. uid: the namespace's."""
+        """The objects that are made before the Jobs. uid: the namespace's."""
         if self.access is None:
             return []
         shared = self.access
@@ -76,7 +77,7 @@ class Brought:
 
 
 def is_of_a_run(found: Object) -> bool:
-    """Whether an object proves that a run has made it: by its labels, and by the run that it names, which for a
+    """True if an object proves that a run has made it: by its labels, and by the run that it names, which for a
     namespace is itself.
     """
     metadata = found["metadata"]

@@ -23,7 +23,7 @@ from aks_infiniband_cli.validate.unmanaged.documents import LABELS, LEASE, LEASE
 create_namespaced_resource("resource.nvidia.com", "v1beta1", "ComputeDomain", "computedomains")
 _RENEW_SECONDS: Final = 5.0
 _GONE_SECONDS: Final = 180.0
-"""How long Kubernetes may take to delete a namespace with its pods."""
+"""Limit for Kubernetes to delete a namespace with its pods."""
 _POLL_SECONDS: Final = 0.5
 
 Say = Callable[[str], None]
@@ -33,7 +33,7 @@ Say = Callable[[str], None]
 def brought(client: Client, run: Brought, say: Say) -> Iterator[None]:
     """Have all that a run brings in the cluster, and nothing of it afterwards, whatever happens meanwhile.
 
-    Raises CommandError where the API server refuses, or has an object of that name already.
+    Raises CommandError if the API server refuses, or has an object of that name already.
     """
     stop = threading.Event()
     with stopped_by_signals():
@@ -58,7 +58,9 @@ def _make(client: Client, run: Brought) -> None:
 
 
 def _renew(client: Client, namespace: str, stop: threading.Event) -> None:
-    """Show that this run is alive until it stops. Where the API server is away, nobody can see that it is not."""
+    """Show that this run is alive until it stops. If the API server is away, no other command can see that it
+    is not.
+    """
     while not stop.wait(_RENEW_SECONDS):
         try:
             client.patch(Lease, LEASE, {"spec": {"renewTime": _now()}}, namespace=namespace)
@@ -95,7 +97,7 @@ def clear_left(client: Client, say: Say, *, sleep: Callable[[float], None] = tim
     """Delete what runs have left that were killed, as far as it is proven to be theirs. Returns whether anything was.
 
     A run is alive while its Lease is renewed. So a namespace whose Lease stays as it is for LEASE_SECONDS is a killed
-    run's: no clock of another computer is believed. Raises CommandError where that cannot be seen.
+    run's: no clock of another computer is believed. Raises CommandError if that cannot be seen.
     """
     try:
         found = [each.to_dict() for each in client.list(Namespace, labels=dict[str, Any](LABELS))]
@@ -121,7 +123,7 @@ def clear_left(client: Client, say: Say, *, sleep: Callable[[float], None] = tim
 
 
 def _strange_pods(client: Client, namespace: str) -> str:
-    """The pods in a run's namespace that no Job has made, in words; empty where there is none."""
+    """The pods in a run's namespace that no Job has made, in words; empty if there are none."""
     inside = [pod.to_dict() for pod in client.list(Pod, namespace=namespace)]
     strange = [name_of(pod) for pod in inside if not _is_of_a_job(pod)]
     return f"pod {', '.join(strange[:3])}" if strange else ""
@@ -133,7 +135,7 @@ def _is_of_a_job(pod: Object) -> bool:
 
 
 def _renewed(client: Client, namespace: str) -> str:
-    """When a run's Lease was renewed, as it is written; empty where it has none."""
+    """The time at which a run's Lease was renewed, as it is written; empty without one."""
     try:
         lease = client.get(Lease, LEASE, namespace=namespace).to_dict()
     except ApiError as error:

@@ -1,4 +1,6 @@
-"""What is planned for pools that no stack validates: how each is measured, and what that brings into the cluster."""
+"""The plan for pools that no stack validates: the measurement of each, and the objects that it brings into the
+cluster.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -40,7 +42,7 @@ class Plan:
     brought: Brought = field(default_factory=Brought)
 
     def prepare(self, client: Client, say: Say, *, cordon: bool) -> bool:
-        """Ask for the rights, and clear away what killed runs have left. Returns whether the cluster is another since.
+        """Check the rights, and clear away the leftovers of killed runs. Returns whether the cluster is another since.
 
         Raises CommandError, before anything is made.
         """
@@ -64,7 +66,7 @@ class Plan:
 
 
 def planned(kubeconfig: str, chosen: Sequence[Chosen], asked: Asked) -> Plan:
-    """How pools are measured that no stack validates. Raises CommandError where the cluster leaves it open."""
+    """The plan to measure pools that no stack validates. Raises CommandError if the cluster leaves it open."""
     if not chosen:
         return Plan()
     seen, unread = look(kubeconfig)
@@ -87,9 +89,7 @@ def plan_of(pools: Mapping[str, Unmanaged], asked: Asked) -> Plan:
 
 
 def plan_to_read(node: Object) -> Plan:
-    """The plan for one machine that is asked what it is, and not measured. Raises CommandError for one without
-    InfiniBand.
-    """
+    """The plan for one machine that is only read, and not measured. Raises CommandError for one without InfiniBand."""
     name = name_of(node)
     way = privileged([node], Seen())  # its own pods mount what they read
     try:

@@ -31,7 +31,7 @@ from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.validate.deployed import Deployed, Object
 
 _SELECTED: Final = "selected"
-"""What a pool is called whose nodes and selector have no name for it."""
+"""The name of a pool whose nodes and selector do not name it."""
 ACCOUNT: Final = "validation"
 _WAITS: Final = Waits(poll_seconds=2, stable_seconds=4, timeout_seconds=600)
 """The nodes were ready when they were chosen: nothing is installed that they had to wait for."""
@@ -39,7 +39,7 @@ _WAITS: Final = Waits(poll_seconds=2, stable_seconds=4, timeout_seconds=600)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asked:
-    """What decides where the cluster leaves something open; None leaves it to the cluster."""
+    """The choices if the cluster leaves something open; None leaves it to the cluster."""
 
     mode: Mode | None = None
     resource: str | None = None
@@ -66,7 +66,7 @@ class Unmanaged:
     way: Way
 
     def told(self) -> str:
-        """How it is measured, in words."""
+        """The way in which it is measured, in words."""
         pool, gpus = self.pool, self.pool.size.accelerator
         with_gpus = f"{pool.gpu_resource}" if pool.gpu_resource else "not measured, no device plugin offers them"
         and_gpus = f"; GPUs: {with_gpus}" if gpus else ""
@@ -118,7 +118,7 @@ def _name(candidates: Iterable[str]) -> str:
 
 
 def there(nodes: Iterable[Object]) -> str:
-    """The pools with InfiniBand in a cluster, in words; empty where no node is known to have it."""
+    """The pools with InfiniBand in a cluster, in words; empty if no node is known to have it."""
     return "; ".join(
         f"pool {pool}: {len(names)} of {size}" if pool else f"without a pool's label: {', '.join(names[:3])} of {size}"
         for (pool, size), names in sorted(infiniband_pools(nodes).items())
@@ -131,7 +131,7 @@ def _others(nodes: Iterable[Object]) -> str:
 
 
 def unmanaged(chosen: Chosen, seen: Seen, asked: Asked, *, nvlink: bool) -> Unmanaged:
-    """How a pool is measured. Raises CommandError, with what is allowed and the flag that decides.
+    """The way in which a pool is measured. Raises CommandError, with what is allowed and the flag that decides.
 
     nvlink: whether the cluster knows ComputeDomains.
     """
@@ -158,7 +158,7 @@ _PRIVILEGED: Final = (
 
 
 def access_of(pools: Sequence[Unmanaged], asked: Asked, namespace: str) -> SharedAccess:
-    """What the validations of these pools share, in a namespace."""
+    """The shared parts of these pools' validations, in a namespace."""
     return SharedAccess(
         pools=[each.pool for each in pools],
         namespace=namespace,

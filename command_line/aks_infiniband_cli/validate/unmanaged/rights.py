@@ -1,4 +1,4 @@
-"""The rights that a run without a stack needs, asked for before anything is made."""
+"""The rights that a run without a stack needs, checked before anything is made."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -21,8 +21,9 @@ _MEASURES: Final = {
     f"roles.{RBAC}": ("create",),
     f"rolebindings.{RBAC}": ("create",),
 }
-"""What a measurement makes and reads in its namespace. Whoever grants a right must have it, so reading nodes and
-patching ConfigMaps are among them."""
+"""The objects that a measurement makes and reads in its namespace. A login that grants a right must have it, so reading
+nodes and patching ConfigMaps are among them.
+"""
 _READS: Final = {"jobs.batch": ("create", "get", "delete"), "pods": ("list",), "pods/log": ("get",)}
 """The same of a machine that is only read."""
 _KEEPS: Final = {"leases.coordination.k8s.io": ("create", "get", "patch")}
@@ -31,7 +32,7 @@ _OF_CLUSTER: Final = {"namespaces": ("create", "get", "list", "delete"), "nodes"
 
 @dataclass(frozen=True, order=True, kw_only=True, slots=True)
 class Right:
-    """What a login has to be allowed."""
+    """A right that a login needs."""
 
     resource: str
     """Plural, with its group, such as jobs.batch."""
@@ -66,7 +67,7 @@ def _creation(document: Mapping[str, Any], namespace: str) -> Right:
 
 
 def require(client: Client, rights: Iterable[Right]) -> None:
-    """Raises CommandError that names every right that is missing, and where the cluster does not answer."""
+    """Raises CommandError that names every right that is missing, and if the cluster does not answer."""
     try:
         missing = [str(right) for right in rights if not _allowed(client, right)]
     except NO_ANSWER as error:

@@ -1,8 +1,8 @@
 """The figures that measurements are compared with: published and measured ones with their source, and computed floors.
 
 Published numbers disagree (H100 v5: about 450 GB/s tuned in one source, 157 untuned in another), so each row says on
-which machines and with which tool it was measured. Where nothing is published, a row is computed from the machine's
-ports, and says so.
+which machines and with which tool it was measured. If nothing is published, a row is computed from the machine's ports,
+and says so.
 """
 
 from collections.abc import Mapping
@@ -17,8 +17,9 @@ from aks_infiniband.handwritten.section import Section
 
 Better = Literal["higher", "lower"]
 Basis = Literal["measured", "quoted", "computed", "given"]
-"""measured: somebody published the measurement; quoted: somebody published the limit; computed: from ports and line
-rate; given: by the stack file."""
+"""measured: the measurement was published; quoted: the limit was published; computed: from ports and line rate; given:
+by the stack file.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,10 +56,11 @@ class Baseline:
     warn: float | None = None
     """Worse than this is a warning."""
     fail: float | None = None
-    """Worse than this is a failure; None where falling short fails nothing."""
+    """A worse figure than this is a failure; None if falling short fails nothing."""
     healthy: str | None = None
-    """What several healthy machines had, and who recorded it. Without it nobody knows how far healthy ones differ, so
-    falling short warns at most (`certain`)."""
+    """The figures of several healthy machines, and the person or program that recorded them. Without it the spread of
+    healthy machines is unknown, so falling short warns at most (`certain`).
+    """
 
 
 class GivenThreshold(Section):

@@ -1,4 +1,4 @@
-"""The figures that somebody has published, those that fit a machine size, and what a figure is judged by."""
+"""The published figures, those that fit a machine size, and the limits of a figure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -10,19 +10,23 @@ from aks_infiniband.facts.tables import table
 
 _USUAL_SHARE: Final = 0.935
 _USUAL_SHARE_OF: Final = {200: 0.925}
-"""Of the signalling rate, per HCA: 187.78 of 200 and 378.46 of 400 Gb/s with one queue pair were the least that Azure
-accepted (Azure/AKS pull request 5975). Both lie below by more than healthy machines differ (benchmark/links.py)."""
+"""Share of the signalling rate, per HCA: 187.78 of 200 and 378.46 of 400 Gb/s with one queue pair were the least that
+Azure accepted (Azure/AKS pull request 5975). Both lie below by more than healthy machines differ (benchmark/links.py).
+"""
 _LEAST_SHARE: Final = 0.9
-"""Of the signalling rate, per HCA: the floors of Azure's node health checks for A100 (180 of 200) and H200 (360 of 400;
-Azure/azurehpc-health-checks 0e0a1ac, conf/). For HC, HBv2, HBv3, HBv4, HX and MI300X those have 95, 190 and 390, in a
-loopback with two queue pairs: more than one queue pair between two healthy machines has reached."""
+"""Share of the signalling rate, per HCA: the floors of Azure's node health checks for A100 (180 of 200) and H200 (360
+of 400; Azure/azurehpc-health-checks 0e0a1ac, conf/). For HC, HBv2, HBv3, HBv4, HX and MI300X those have 95, 190 and
+390, in a loopback with two queue pairs: more than one queue pair between two healthy machines has reached.
+"""
 _HEALTHY_PORTS: Final = (
     "94 to 98 % of 200 and 95 % of 400 Gb/s on six machines (tests/field_recordings/measurements.yaml)"
 )
 _COLLECTIVE_SHARE: Final = 0.75
-"""Of all ports' signalling rate, for the bus bandwidth of all-reduce: what Azure's limits for GB300 (150 of 200 GB/s)
-come to. It was not measured on the sizes that it is computed for, so it only warns, and of two machines: healthy H100
-had 350 GB/s on 4, 275 on 16 and 229 on 48 (J. Zhang, NCCL AllReduce Scaling, 2026-03-03; one scale set, not AKS)."""
+"""Share of all ports' signalling rate, for the bus bandwidth of all-reduce: Azure's limits for GB300 (150 of 200 GB/s)
+have this share. The share was not measured on the sizes that it is computed for, so it only warns, and of two machines:
+healthy H100 had 350 GB/s on 4, 275 on 16 and 229 on 48 (J. Zhang, NCCL AllReduce Scaling, 2026-03-03; one scale set,
+not AKS).
+"""
 
 
 def _rows(published: dict[str, Any]) -> Iterator[Baseline]:
@@ -41,18 +45,18 @@ def _rows(published: dict[str, Any]) -> Iterator[Baseline]:
 
 
 def certain(row: Baseline) -> Baseline:
-    """A row that fails no healthy machine: one that only warns where nobody has recorded what several of them have."""
+    """A row that fails no healthy machine: without records of several healthy machines it only warns."""
     return row if row.healthy else replace(row, warn=row.warn or row.fail, fail=None)
 
 
 BASELINES: Final = tuple(_rows(table(__package__, "published.yaml")))
-"""What is published (`published.yaml`), one row for each figure and circumstance."""
+"""Published figures (`published.yaml`), one row for each figure and circumstance."""
 
 
 def computed_floors(size: MachineSize) -> list[Baseline]:
     """Floors computed from the machine's own ports: a result below them is less than the hardware can do.
 
-    Of AMD's machines none for all-reduce: the one run that was published, untuned, has a quarter of it
+    For AMD's machines none for all-reduce: the one run that was published, untuned, has a quarter of it
     (kubernetes-sigs/dranet f258477, examples/azure_aks_examples/mi300x/README.md).
     """
     rate, ports = size.infiniband.rate_gbps, size.infiniband.hca_count
@@ -91,7 +95,7 @@ def baselines_of(size: MachineSize) -> list[Baseline]:
 def threshold(figure: str, row: Baseline | None, given: GivenThreshold | None = None) -> dict[str, Any] | None:
     """The limits of a figure, as JSON-able data: from the stack file, else from a row of the figure.
 
-    None where there is neither: the figure is then measured but not judged.
+    None if there is neither: the figure is then measured but not judged.
     """
     if row is None and given is None:
         return None

@@ -16,9 +16,9 @@ _VF_DEVICE_ID: Final = {"ConnectX-5": "1018", "ConnectX-6": "101c", "ConnectX-7"
 _RACK: Final = 18
 """Machines of an NVLink domain of GB200 and GB300, four GPUs each (`MachineSize.nvlink_domain`)."""
 _FIRST_HCA: Final = 0x0101
-"""PCI domain of the first HCA, 257, on every size where it is known."""
+"""PCI domain of the first HCA: 257 on every size with a known domain."""
 _FIRST_GPU: Final = 0x0001
-"""PCI domain of the first GPU on every amd64 size where it is known."""
+"""PCI domain of the first GPU on every amd64 size with a known domain."""
 
 
 def described(
@@ -31,8 +31,8 @@ def described(
 ) -> MachineSize:
     """The size of this description, which is well-formed, defaults left out or not (settings.DescribedSize).
 
-    layout: where its adapters and GPUs sit, as `sizes.yaml` has it.
-    quota_vcpus: what one machine counts against the quota; by default all vCPUs. retires: when Azure takes it away.
+    layout: the places of its adapters and GPUs, as `sizes.yaml` has them. quota_vcpus: what one machine counts against
+    the quota; by default all vCPUs. retires: the day on which Azure takes it away.
     """
     infiniband, accelerator = description["infiniband"], description.get("accelerator")
     architecture = description.get("architecture", "amd64")
@@ -74,7 +74,7 @@ def described(
 
 
 def _slots(known: list[dict[str, int]] | None, first_domain: int, count: int) -> tuple[PciSlot, ...]:
-    """Where nothing is known: consecutive domains, spread evenly over two NUMA nodes."""
+    """If nothing is known: consecutive domains, spread evenly over two NUMA nodes."""
     if known is not None:
         return tuple(PciSlot(**slot) for slot in known)
     return tuple(PciSlot(domain=first_domain + n, numa_node=n * 2 // count) for n in range(count))

@@ -1,4 +1,4 @@
-"""What a machine size is: its adapters and GPUs, where they sit, and what Azure requires for it."""
+"""A machine size: its adapters and GPUs, their places, and Azure's requirements for it."""
 
 import re
 from dataclasses import dataclass
@@ -10,24 +10,29 @@ LinkGeneration = Literal["EDR", "HDR", "NDR", "XDR"]
 Mode = Literal["rdma-shared", "sriov", "ipoib", "dra", "driver-only"]
 """The ways to hand InfiniBand to a pod: those of the AKS InfiniBand guide, and by ResourceClaims (`facts.dranet`)."""
 NicDriver = Literal["doca-ofed", "inbox"]
-"""Whose mlx5 driver a node runs: NVIDIA's DOCA-OFED in a container, or the one that its node image brings."""
+"""Owner of the mlx5 driver of a node: NVIDIA's DOCA-OFED in a container, or the node image with the driver that it
+brings.
+"""
 GpuDriver = Literal["operator", "aks", "image", "none"]
-"""Who installs the GPUs' driver on a node: the GPUs' operator, AKS, whoever made its image, or nobody we know of."""
+"""Owner of the GPUs' driver on a node: the GPUs' operator, AKS, the maker of its image, or none that is known."""
 GpuDevicePlugin = Literal["operator", "image"]
-"""Who runs the device plugin that offers GPUs to pods: the GPU Operator, or a service of the node image."""
+"""Owner of the device plugin that offers GPUs to pods: the GPU Operator, or a service of the node image."""
 OsSku = Literal["Ubuntu", "Ubuntu2204", "AzureLinux", "AzureLinux3"]
-"""Those for which NVIDIA's drivers are built (field reports, A9; Azure Linux: Network Operator 26.1,
-Mellanox/network-operator-docs 0c0ecad, release-notes.rst, 2026-05-21) and that AKS's API 2025-09-01 has,
-which azure-native sends (Azure/bicep-types-az 1f896de, 2026-08-20). It has no Ubuntu2404, and needs none: from
-Kubernetes 1.35 on Ubuntu is 24.04."""
+"""OS SKUs for which NVIDIA's drivers are built (field reports, A9; Azure Linux: Network Operator 26.1,
+Mellanox/network-operator-docs 0c0ecad, release-notes.rst, 2026-05-21) and that AKS's API 2025-09-01 has, which
+azure-native sends (Azure/bicep-types-az 1f896de, 2026-08-20). Ubuntu2404 is absent and not needed: from Kubernetes 1.35
+on Ubuntu is 24.04.
+"""
 GpuDirect = Literal["dmabuf", "nvidia-peermem", "auto"]
-"""How HCAs reach the memory of GPUs: DMA-BUF of the kernel, or the GPU driver's module, which is built against OFED; or
-what the GPU allows."""
+"""The way from HCAs to the memory of GPUs: DMA-BUF of the kernel, or the GPU driver's module, which is built against
+OFED; or the one that the GPU allows.
+"""
 GpuSoftware = Literal["gpu-operator", "rocm"]
-"""What makes a GPU usable: NVIDIA's GPU Operator, or AMD's ROCm GPU operator."""
+"""The software that makes a GPU usable: NVIDIA's GPU Operator, or AMD's ROCm GPU operator."""
 SlotSource = Literal["published", "observed", "assumed"]
-"""How PCI addresses are known. published: from Azure's own NCCL topology file; observed: from a machine that somebody
-looked at; assumed: they are not published, so they are counted up from the first address of other sizes."""
+"""Source of PCI addresses. published: from Azure's own NCCL topology file; observed: from a real machine; assumed: they
+are not published, so they are counted up from the first address of other sizes.
+"""
 
 GPU_OPERATOR_OFF: Final = "nvidia.com/gpu.deploy.operands"
 """Node label that, false, keeps every DaemonSet of the GPU Operator off a node (NVIDIA, GPU Operator, "Preventing
@@ -49,11 +54,11 @@ class Accelerator:
     memory_gb: int
     """Memory of one GPU, in GB as its vendor states it."""
     software: GpuSoftware
-    """What makes them usable in Kubernetes."""
+    """The software that makes them usable in Kubernetes."""
 
     @property
     def dma_buf(self) -> bool:
-        """Whether NVIDIA's open kernel modules drive it, which DMA-BUF needs: from Turing on (records/facts.yaml)."""
+        """True if NVIDIA's open kernel modules drive it, which DMA-BUF needs: from Turing on (records/facts.yaml)."""
         return self.model != "V100"
 
     @property
@@ -69,7 +74,7 @@ class Infiniband:
     hca_count: int
     """HCAs of one machine."""
     generation: LinkGeneration
-    """Of the links."""
+    """Generation of the links."""
     rate_gbps: int
     """Signalling rate of one port in Gb/s."""
     adapter: str
@@ -77,13 +82,14 @@ class Infiniband:
     vf_device_id: str
     """PCI device ID (vendor 15b3) of the virtual function inside the machine."""
     service_level: int = 0
-    """Service level that traffic has to ask for: 1 on the fabric of GB200 and GB300 (Azure/ai-infrastructure-on-azure
-    a01b073, examples/inferenceX/aks and skills/slurm/nccl_allreduce_test)."""
+    """Service level that traffic must request: 1 on the fabric of GB200 and GB300 (Azure/ai-infrastructure-on-azure
+    a01b073, examples/inferenceX/aks and skills/slurm/nccl_allreduce_test).
+    """
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PciSlot:
-    """Where one PCI function sits. Azure gives each a PCI domain of its own."""
+    """The place of one PCI function. Azure gives each a separate PCI domain."""
 
     domain: int
     """PCI domain."""
@@ -114,15 +120,15 @@ class Processor:
     """The processors of one machine, as an NCCL topology file names them."""
 
     vendor: Literal["GenuineIntel", "AuthenticAMD"]
-    """As CPUID tells it."""
+    """As CPUID reports it."""
     family: int
-    """As CPUID tells it."""
+    """As CPUID reports it."""
     model: int
-    """As CPUID tells it."""
+    """As CPUID reports it."""
     numa_nodes: int
     """Each has an equal, contiguous share of the machine's vCPUs."""
     link_speed: str
-    """Of every PCI function, as the kernel words it; all are 16 lanes wide."""
+    """Speed of every PCI function, as the kernel words it; all are 16 lanes wide."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -134,9 +140,9 @@ class Slots:
     gpus: tuple[PciSlot, ...] = ()
     """One for each GPU, in device order."""
     source: SlotSource
-    """How they are known."""
+    """The source of the addresses."""
     processor: Processor | None = None
-    """None where Azure publishes no NCCL topology file."""
+    """None if Azure publishes no NCCL topology file."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -158,30 +164,31 @@ class MachineSize:
     accelerator: Accelerator | None = None
     """Its GPUs; None for a CPU size."""
     architecture: Architecture = "amd64"
-    """Of its processors."""
+    """Architecture of its processors."""
     placement_feature: bool = True
-    """Whether the feature AKSInfinibandSupport must be Registered (True) or must not be (False: GB200, GB300)."""
+    """True if the feature AKSInfinibandSupport must be Registered; False if it must not be (GB200, GB300)."""
     nvlink_domain: int = 1
-    """Machines of one rack whose GPUs reach each other by NVLink, 18 of GB200 and GB300; 1 where NVLink ends at the
-    machine (Azure/ai-infrastructure-on-azure a01b073, skills/slurm/rack_topology)."""
+    """Machines of one rack whose GPUs reach each other by NVLink, 18 of GB200 and GB300; 1 if NVLink ends at the
+    machine (Azure/ai-infrastructure-on-azure a01b073, skills/slurm/rack_topology).
+    """
     retires: date | None = None
-    """When Azure takes the size away; None where it has not said so."""
+    """The day on which Azure takes the size away; None if it has not said so."""
     slots: Slots
     """Its PCI facts."""
 
     @property
     def default_gpu_driver(self) -> GpuDriver:
-        """Who owns the GPUs' driver where nothing else is said: the operator where it makes such GPUs usable. On GB200
-        and GB300 too, as in the one setup on AKS that is published (Azure/ai-infrastructure-on-azure a01b073,
-        2026-04-22, infrastructure_references/aks); their node image may have one all the same (`facts.node_images`).
+        """Owner of the GPUs' driver if nothing else is said: the operator if it makes such GPUs usable. On GB200 and
+        GB300 too, as in the one setup on AKS that is published (Azure/ai-infrastructure-on-azure a01b073, 2026-04-22,
+        infrastructure_references/aks); their node image may have one all the same (`facts.node_images`).
         """
         return "operator" if self.accelerator and self.accelerator.software == "gpu-operator" else "none"
 
     @property
     def gpu_driver_owners(self) -> tuple[GpuDriver, ...]:
-        """Who can own the GPUs' driver. AKS has none for AMD's GPUs, and refuses a pool of them that asks for its
-        driver (MicrosoftDocs/azure-aks-docs fb060ab, use-amd-gpus.md, 2026-08-21). For GB200 and GB300 it has one since
-        2026 (Azure/aks-gpu pull request 170), which was not tried here: the published setup installs none
+        """Possible owners of the GPUs' driver. AKS has none for AMD's GPUs, and refuses a pool of them that requests
+        its driver (MicrosoftDocs/azure-aks-docs fb060ab, use-amd-gpus.md, 2026-08-21). For GB200 and GB300 it has one
+        since 2026 (Azure/aks-gpu pull request 170), which was not tried here: the published setup installs none
         (`--gpu-driver None`, Azure/ai-infrastructure-on-azure a01b073, infrastructure_references).
         """
         if self.accelerator is None:
@@ -190,24 +197,24 @@ class MachineSize:
         return ("operator", "image" if by_image else "aks", "none")
 
     def device_plugin_of(self, owner: GpuDriver) -> GpuDevicePlugin:
-        """Who runs NVIDIA's device plugin where nothing else is said. owner: of the GPUs' driver."""
+        """Owner of NVIDIA's device plugin if nothing else is said. owner: of the GPUs' driver."""
         return "image" if owner == "image" and self.nvlink_domain > 1 else "operator"
 
     @property
     def default_nic_driver(self) -> NicDriver:
-        """Whose mlx5 driver where nothing else is said: on GB200 and GB300 the node image's, which is right whether it
-        is DOCA-OFED or the kernel's (`facts.node_images`).
+        """Owner of the mlx5 driver if nothing else is said: on GB200 and GB300 the node image, which is right whether
+        its driver is DOCA-OFED or the kernel's (`facts.node_images`).
         """
         return "inbox" if self.nvlink_domain > 1 else "doca-ofed"
 
     @property
     def ipoib_devices(self) -> tuple[str, ...]:
-        """The interfaces on which IPoIB networks can stand, one for each HCA; empty where their names are unknown."""
+        """The interfaces that can carry IPoIB networks, one for each HCA; empty if their names are unknown."""
         return () if self.slots.source == "assumed" else tuple(slot.interface for slot in self.slots.hcas)
 
 
 def keeps_gpu_operator_off(owner: GpuDriver, size: MachineSize | None, vm_size: str) -> bool:
-    """Whether the pool's nodes have GPUs of NVIDIA that the GPU Operator must not touch.
+    """True if the pool's nodes have GPUs of NVIDIA that the GPU Operator must not touch.
 
     size: None without InfiniBand. Azure's sizes with GPUs are the N family; those with GPUs of AMD say so in their name
     ("Azure virtual machine sizes naming conventions").

@@ -1,4 +1,4 @@
-"""A stack file as it is written: models, rules, and the words in which mistakes are told."""
+"""A stack file as it is written: models, rules, and the words for mistakes."""
 
 from aks_infiniband.stack.settings.mistakes import Mistake, SettingsError
 

@@ -1,4 +1,4 @@
-"""Settings of the cluster: one that is made in Azure, or one that somebody else made."""
+"""Settings of the cluster: one that is made in Azure, or one that others made."""
 
 from typing import Annotated, Literal
 
@@ -26,12 +26,13 @@ class ClusterSettings(Cluster):
     """The most machines that the subscription may have in one placement group, and so on one InfiniBand fabric. Azure
     raises it from 100 by a support request; raise it here too once that was granted."""
     pool_operations: Literal["parallel", "serial"] = "parallel"
-    """Whether pools are created, changed and deleted side by side or one at a time."""
+    """parallel: pools are created, changed and deleted at the same time; serial: one at a time."""
 
 
 class AdoptedPool(Section):
-    """What Azure has of a node pool that the stack has taken over, and for which a pool has no key. `aks-infiniband
-    adopt` writes it. A change of a subnet replaces the pool, which Pulumi refuses, because the pool is protected.
+    """Properties in Azure of a node pool that the stack has taken over, without a key of a pool.
+    `aks-infiniband adopt` writes it. A change of a subnet replaces the pool, which Pulumi refuses, because the pool is
+    protected.
     """
 
     subnet_id: Annotated[str, rules.subnet_id] | None = None
@@ -45,8 +46,8 @@ class AdoptedPool(Section):
 class ExistingAks(Section):
     """The AKS cluster that an existing cluster is, and those of its node pools that the stack has taken over.
 
-    Pulumi changes these pools as it changes pools that it has made. It neither creates nor deletes one: a pool comes
-    into the stack by `pulumi import` alone, and is protected.
+    Pulumi changes these pools as it changes pools that it has made. Pulumi neither creates nor deletes one: a pool
+    comes into the stack by `pulumi import` alone, and is protected.
     """
 
     resource_group: Annotated[str, rules.resource_group_name]
@@ -58,7 +59,7 @@ class ExistingAks(Section):
 
 
 class ExistingClusterSettings(Section):
-    """A cluster that somebody else made and keeps: AKS, Cluster API on Azure, any other. No Azure resource is made."""
+    """A cluster that others made and keep: AKS, Cluster API on Azure, any other. No Azure resource is made."""
 
     kubeconfig: Text = "~/.kube/config"
     """Path of the kubeconfig; relative to the project, ~ is the home folder."""

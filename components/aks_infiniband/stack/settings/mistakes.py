@@ -14,7 +14,7 @@ from aks_infiniband.stack.settings.model import Settings
 from aks_infiniband.terminal import printable
 
 Path = tuple[str | int, ...]
-"""Where a value lies below our namespace; azure-native:location is ("location",)."""
+"""The place of a value below our namespace; azure-native:location is ("location",)."""
 NAMESPACE: Final = "aks-infiniband"
 LOCATION: Final = "azure-native:location"
 
@@ -25,7 +25,7 @@ _MISSING: Final[dict[Path, str]] = {
 
 _NO_INTERCONNECT_GROUP: Final = (
     "is not a setting: no property of an AKS node pool names an interconnect group (API 2025-09-01, and none known is "
-    "newer). Where Azure asks for one, have the pool made as your contact at Microsoft says, and give the cluster as "
+    "newer). If Azure requires one, have the pool made as your contact at Microsoft says, and give the cluster as "
     "existingCluster (docs/gb300.md)"
 )
 _NO_MANAGED_DRANET: Final = (
@@ -44,7 +44,7 @@ _NO_SETTINGS: Final[dict[tuple[str, ...], str]] = {
     ("pools", "dranet"): _NO_MANAGED_DRANET,
     ("networkOperator", "dranet"): _NO_MANAGED_DRANET,
 }
-"""Keys that somebody may expect, or that an earlier release had, and what to do instead; without places in lists."""
+"""Keys that a user may expect, or that an earlier release had, and what to do instead; without places in lists."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,7 +54,7 @@ class Mistake:
     key: str
     """Path of the value, such as aks-infiniband:pools[0].vmSize."""
     reason: str
-    """What was found and what is allowed."""
+    """The value that was found and what is allowed."""
 
     def __str__(self) -> str:
         return f"{self.key} {self.reason}"
@@ -82,7 +82,7 @@ def key_of(path: Path) -> str:
 
 
 def wrong(path: Path, value: Any, reason: str) -> Mistake:
-    """A mistake at a path. value: the one in the stack file; None if it is missing or tells nothing here."""
+    """A mistake at a path. value: the one in the stack file; None if it is missing or does not help here."""
     return Mistake(key=key_of(path), reason=reason if value is None else f"is {shortened(value)}; {reason}")
 
 
@@ -90,7 +90,7 @@ def in_words(error: ValidationError) -> Iterator[Mistake]:
     """Everything that is not well-formed in itself."""
     for detail in error.errors(include_url=False):
         if detail["type"] == "too_short" and detail["input"]:
-            continue  # pydantic counts no items that are wrong themselves, and those are told
+            continue  # pydantic counts no items that are wrong themselves, and those are reported
         where = tuple(part for part in detail["loc"] if part != "[key]")
         if detail["type"] == "extra_forbidden":
             yield _unknown(where, _model_at(where[:-1]))

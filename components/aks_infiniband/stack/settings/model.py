@@ -48,7 +48,8 @@ class Settings(Section):
     """Azure regions that the table of 2025-09-23 does not know, or whose zones are others, with their zones."""
     release: Annotated[ReleaseName, BeforeValidator(_as_text)] = DEFAULT_RELEASE.name
     """Release of both of NVIDIA's operators: their charts, all images, both drivers. 26.4: Network Operator 26.4.1 and
-    GPU Operator 26.3.3. 26.7: 26.7.0 of both, which needs Kubernetes 1.32 and whose GPU driver has no V100."""
+    GPU Operator 26.3.3. 26.7: 26.7.0 of both, which needs Kubernetes 1.32 and whose GPU driver does not support V100.
+    """
     network_operator: NetworkOperatorSettings = NetworkOperatorSettings()
     gpu_operator: GpuOperatorSettings = GpuOperatorSettings()
     dra_driver: DraDriverSettings = DraDriverSettings()
@@ -59,10 +60,10 @@ class Settings(Section):
     readiness: Waits = Waits()
     validation: ValidationOptions = ValidationOptions()
     preflight: bool = Field(default=False, strict=True)
-    """Whether `pulumi up` checks first what `aks-infiniband preflight` does, and changes nothing if a check fails."""
+    """True: `pulumi up` first runs the checks of `aks-infiniband preflight`, and changes nothing if a check fails."""
     observability: ObservabilitySettings | None = None
-    """What shows InfiniBand and GPUs in Prometheus and Grafana. Default: nothing."""
+    """Metrics and dashboards of InfiniBand and GPUs in Prometheus and Grafana. Default: nothing."""
     light_check: LightCheckSettings | None = None
     """Left out, nothing is checked on a schedule."""
     scheduler_topology: SchedulerTopologySettings | None = None
-    """Left out, schedulers of jobs are told nothing of the pools."""
+    """Left out, schedulers of jobs get no information about the pools."""

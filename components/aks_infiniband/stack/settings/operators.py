@@ -1,4 +1,4 @@
-"""Settings of the two operators, of where charts and images come from, of workloads, and of what watches a cluster."""
+"""Settings of the two operators, of the source of charts and images, of workloads, and of monitoring."""
 
 import re
 from ipaddress import IPv4Address, IPv4Network
@@ -20,7 +20,7 @@ from aks_infiniband.workload.scheduling import MOST_LEVELS, Scheduler
 
 
 class ChartSettings(Section):
-    """Where an operator's chart comes from. Keys that are left out stand for NVIDIA's chart at the pinned version."""
+    """The source of an operator's chart. Keys that are left out stand for NVIDIA's chart at the pinned version."""
 
     name: Annotated[str, rules.chart_name] | None = None
     """A chart's name in the repository, an oci:// address, or the path of a folder or archive."""
@@ -33,36 +33,39 @@ class ChartSettings(Section):
 class _OperatorSettings(Section):
     chart: ChartSettings = ChartSettings()
     values: dict[str, Any] = Field(default_factory=dict)
-    """Helm values of this stack, over those of the file. What the program derives cannot be contradicted."""
+    """Helm values of this stack, over those of the file. Values that the program derives cannot be contradicted."""
 
 
 class IpoibSettings(Section):
     """Addresses of the IPoIB networks, given out by NV-IPAM."""
 
     range: Network = IPv4Network("192.168.0.0/16")
-    """Addresses for the pods' interfaces, apart from every range of the cluster's. With several networks, each takes
-    an equal part of it."""
+    """Addresses for the pods' interfaces, outside every range of the cluster. With several networks, each takes an
+    equal part of it.
+    """
     addresses_per_node: PerNode = Field(default=16, strict=True)
     """Pods with such an interface that one node takes; NV-IPAM gives every node a block of so many."""
     gateway: Annotated[IPv4Address, BeforeValidator(ranges.address)] | None = None
     """A router in the range, for what is beyond it. Default: none, the fabric is one subnet."""
     rails: Rails = Field(default=DEFAULT_RAILS, strict=True)
-    """IPoIB networks a pod joins, each on an HCA of its own: net1, net2, …"""
+    """IPoIB networks a pod joins, each on another HCA: net1, net2, …"""
 
 
 class NetworkOperatorSettings(_OperatorSettings):
     """NVIDIA Network Operator."""
 
     existing: bool = Field(default=False, strict=True)
-    """Whether an existing cluster has a Network Operator, with its Node Feature Discovery, that others keep. Then none
-    is installed, and no policy is made. The policies that are there, and the labels of the nodes, are read: if they do
-    not suit the pools, nothing is made, and `up` names what is missing with the object to apply. mode and driver then
-    say what the cluster has."""
+    """True: an existing cluster has a Network Operator, with its Node Feature Discovery, that others keep. Then none is
+    installed, and no policy is made. The policies that are there, and the labels of the nodes, are read: if they do not
+    suit the pools, nothing is made, and `up` names what is missing with the object to apply. mode and driver then say
+    what the cluster has.
+    """
     mode: Mode = DEFAULT_MODE
-    """How pods get InfiniBand. rdma-shared: up to 63 pods of a node share all its HCAs. sriov: a pod holds HCAs for
-    itself. ipoib: rdma-shared, and a network interface net1 for programs that speak TCP/IP only. dra: a pod claims HCAs
-    for itself (Dynamic Resource Allocation), which dranet hands out; needs driver inbox. driver-only: nothing but the
-    driver; pods are privileged and mount /dev/infiniband."""
+    """The way in which pods get InfiniBand. rdma-shared: up to 63 pods of a node share all its HCAs. sriov: a pod holds
+    HCAs for itself. ipoib: rdma-shared, and a network interface net1 for programs that speak TCP/IP only. dra: a pod
+    claims HCAs for itself (Dynamic Resource Allocation), which dranet hands out; needs driver inbox. driver-only: only
+    the driver; pods are privileged and mount /dev/infiniband.
+    """
     driver: NicDriver | None = None
     """doca-ofed: NVIDIA's driver, in a container on every node. inbox: the one that the node image brings, which is
     that of Ubuntu 24.04's kernel, and in an image for GB200 and GB300 DOCA-OFED. Default: inbox on these sizes, else
@@ -80,84 +83,96 @@ class NetworkOperatorSettings(_OperatorSettings):
 
 
 class GpuOperatorSettings(_OperatorSettings):
-    """NVIDIA GPU Operator; installed only where a pool has NVIDIA GPUs whose driver it or AKS owns."""
+    """NVIDIA GPU Operator; installed only if a pool has NVIDIA GPUs whose driver it or AKS owns."""
 
     existing: bool = Field(default=False, strict=True)
-    """Whether an existing cluster has a GPU Operator, with its Node Feature Discovery, that somebody else keeps. Then
-    none is installed, pods ask for its GPUs, and its ClusterPolicy is read: where that does not suit the pools, nothing
-    is made, and the validation waits until it is ready. gpuDriver then says who owns the driver there."""
+    """True: an existing cluster has a GPU Operator, with its Node Feature Discovery, that others keep. Then none is
+    installed, pods request its GPUs, and its ClusterPolicy is read: if that does not suit the pools, nothing is made,
+    and the validation waits until it is ready. gpuDriver then says who owns the driver there.
+    """
     driver_version: Annotated[str, rules.image_tag] | None = None
-    """Version of the GPU driver image where the operator owns the driver. Default: the chart's."""
+    """Version of the GPU driver image if the operator owns the driver. Default: the chart's."""
     accept_visible_devices_envvar: bool = Field(default=False, strict=True)
-    """Whether a container without privileges that asks for no GPU gets GPUs by NVIDIA_VISIBLE_DEVICES, which every
-    CUDA image sets to all. Schedulers that share GPUs by that variable need it (docs/workloads.md). It holds where the
-    operator or AKS owns the driver."""
+    """True: a container without privileges that requests no GPU gets GPUs by NVIDIA_VISIBLE_DEVICES, which every CUDA
+    image sets to all. Schedulers that share GPUs by that variable need it (docs/workloads.md). The setting holds if the
+    operator or AKS owns the driver.
+    """
     values_file: Text | None = "values/gpu-operator.yaml"
     """Helm values that all stacks share; a path relative to the project. The default one may be missing."""
 
 
 class AmdGpuOperatorSettings(_OperatorSettings):
-    """AMD's GPU Operator; installed only where a pool has GPUs of AMD whose driver it or the node image owns."""
+    """AMD's GPU Operator; installed only if a pool has GPUs of AMD whose driver it or the node image owns."""
 
     driver_image: Annotated[str, rules.image_repository] | None = None
-    """Where gpuDriver is operator: the repository, without a tag, to which the driver is pushed once it is built in the
-    cluster, and from which nodes pull it. Needed then; the secret `registryCredentials`, where it is given, must be
-    allowed to push there."""
+    """With gpuDriver operator: the repository, without a tag, to which the driver is pushed once it is built in the
+    cluster, and from which nodes pull it. Needed then; the secret `registryCredentials`, if it is given, must be
+    allowed to push there.
+    """
     driver_version: Annotated[str, rules.image_tag] | None = None
-    """Version of amdgpu where gpuDriver is operator. Default: 30.20.1."""
+    """Version of amdgpu with gpuDriver operator. Default: 30.20.1."""
     remediation: bool = Field(default=False, strict=True)
-    """Whether the chart brings Argo's workflow controller, with which the operator reboots and tests sick nodes once
-    deviceConfig names a remediationWorkflow. AMD supports that on bare metal only."""
+    """True: the chart brings Argo's workflow controller, with which the operator reboots and tests sick nodes once
+    deviceConfig names a remediationWorkflow. AMD supports that on bare metal only.
+    """
     device_config: dict[str, Any] = Field(default_factory=dict)
-    """Further fields of each pool's DeviceConfig, under its spec. What the program derives cannot be contradicted."""
+    """Further fields of each pool's DeviceConfig, under its spec. Values that the program derives cannot be
+    contradicted.
+    """
 
 
 class CertManagerSettings(_OperatorSettings):
-    """cert-manager, which AMD's GPU Operator needs where it builds the driver; installed only then."""
+    """cert-manager; installed only if AMD's operator builds the driver."""
 
     existing: bool | None = Field(default=None, strict=True)
-    """Whether the cluster has one that somebody else keeps; then none is installed. Default: true in an existing
-    cluster."""
+    """True: the cluster has a cert-manager that others keep; then none is installed. Default: true in an existing
+    cluster.
+    """
 
 
 class DraDriverSettings(_OperatorSettings):
-    """NVIDIA's DRA driver for GPUs; installed only where a pool's machines share an NVLink domain (GB200, GB300), for
+    """NVIDIA's DRA driver for GPUs; installed only if a pool's machines share an NVLink domain (GB200, GB300), for
     ComputeDomains alone.
     """
 
 
 class RegistrySettings(Section):
-    """Where images and charts come from instead of the internet. Credentials, where the registry asks for them, are
-    the secret `aks-infiniband:registryCredentials`.
+    """The source of images and charts, instead of the internet. Credentials, if the registry requires them, are the
+    secret `aks-infiniband:registryCredentials`.
     """
 
     images: Annotated[str, rules.image_registry] | None = None
     """Registry, with a path or without, that mirrors every image under the path it has at its source:
     nvcr.io/nvidia/x becomes IMAGES/nvidia/x."""
     charts: Annotated[str, rules.chart_location] | None = None
-    """Chart repository (https://) or registry (oci://) that has both operators' charts under their own names. A
-    registry that wants a login gets it where `pulumi up` runs, by `helm registry login` (pulumi-kubernetes #1914)."""
+    """Chart repository (https://) or registry (oci://) that has both operators' charts under their own names. If a
+    registry requires a login, log in with `helm registry login` (pulumi-kubernetes #1914) on the machine of `pulumi
+    up`.
+    """
 
 
 class WorkloadNamespaces(Section):
-    """Where workloads find their settings."""
+    """The namespaces in which workloads find their settings."""
 
     namespaces: tuple[Annotated[str, rules.namespace], ...] = ()
-    """Namespaces that get the ConfigMaps too, beside aks-infiniband, which the program makes. Where the cluster lacks
-    one, nothing is made in it."""
+    """Namespaces that get the ConfigMaps in addition to aks-infiniband, which the program makes. If the cluster lacks
+    one, nothing is made in it.
+    """
     create_namespaces: bool = Field(default=False, strict=True)
-    """Whether those that are missing are made. None is ever deleted: what is in them is not the program's."""
+    """True: the program makes those that are missing. None is ever deleted: what is in them is not the program's."""
     registry_credentials: bool = Field(default=False, strict=True)
-    """Whether all of these get the registry's credentials too, with which their pods pull. Whoever may edit workloads
-    there can read them."""
+    """True: all of these get the registry's credentials too, with which their pods pull. Every user who may edit
+    workloads there can read them.
+    """
 
 
 class ObservabilitySettings(Section):
     """InfiniBand and GPUs in a Prometheus and a Grafana that are there already, see docs/observability.md."""
 
     prometheus: Prometheus
-    """Whose Prometheus reads the metrics; its definitions must be in the cluster before. kube-prometheus: the
-    Prometheus Operator's. azure: Azure Managed Prometheus, which takes no alerts from a cluster."""
+    """The Prometheus that reads the metrics; its definitions must be in the cluster before. kube-prometheus: the
+    Prometheus Operator's. azure: Azure Managed Prometheus, which takes no alerts from a cluster.
+    """
     workspace_id: Annotated[str, rules.workspace_id] | None = None
     """The Azure Monitor workspace with the metrics of a cluster that is made: alerts are made there. Default: none."""
     labels: Labels = Field(default_factory=dict)
@@ -168,7 +183,7 @@ class ObservabilitySettings(Section):
 def _counting_up(schedule: str) -> str:
     """A schedule that the API server takes."""
     if any(int(first) > int(last) for first, last in re.findall(r"(\d+)-(\d+)", schedule)):
-        raise ValueError("must have no range that counts down, such as 5-1")
+        raise ValueError("must not have a range that counts down, such as 5-1")
     return schedule
 
 
@@ -183,12 +198,14 @@ class LightCheckSettings(Section):
 
 
 class SchedulerTopologySettings(Section):
-    """What a scheduler of jobs is told of each pool with InfiniBand, see docs/scheduling.md."""
+    """Objects that describe each pool with InfiniBand to a scheduler of jobs, see docs/scheduling.md."""
 
     scheduler: Scheduler
-    """Who places jobs; its definitions must be in the cluster before. kueue: a Topology and a ResourceFlavor for each
-    pool. volcano: a HyperNode for each pool."""
+    """The scheduler that places jobs; its definitions must be in the cluster before. kueue: a Topology and a
+    ResourceFlavor for each pool. volcano: a HyperNode for each pool.
+    """
     levels: tuple[Annotated[str, rules.label_key], ...] = Field(default=(), max_length=MOST_LEVELS)
     """With kueue, labels of the nodes for what is nearer than the fabric, such as a switch or a rack, the widest first.
-    Whoever sets them on the nodes, every node of the pools must have them: Kueue gives others no jobs. Default: none,
-    because Azure tells of no switches."""
+    You or another program sets them, and every node of the pools must have them: Kueue gives others no jobs. Default:
+    none, because Azure does not report switches.
+    """

@@ -16,7 +16,7 @@ class PoolSettings(OrdinaryPool, PoolProperties):
     """One pool of machines. Two pools never share a fabric."""
 
     infiniband: bool = Field(default=True, strict=True)
-    """False for a pool of ordinary machines beside the others: any size without InfiniBand."""
+    """False for a pool of ordinary machines in addition to the others: any size without InfiniBand."""
     nccl_topology: Text | None = None
     """Path of an NCCL topology file, relative to the project. Default: generated from the catalogue."""
     images: tuple[Annotated[str, rules.image], ...] = ()
@@ -40,7 +40,7 @@ class DescribedInfiniband(Section):
     hca_count: int = Field(ge=1, le=16, strict=True)
     """HCAs of one machine, each with one port."""
     generation: LinkGeneration
-    """Of the links."""
+    """Generation of the links."""
     rate_gbps: int | None = Field(default=None, ge=1, le=10_000, strict=True)
     """Signalling rate of one port in Gb/s. Default: the generation's."""
     adapter: Literal["ConnectX-5", "ConnectX-6", "ConnectX-7", "ConnectX-8"]
@@ -87,6 +87,6 @@ class DescribedSize(Section):
     accelerator: DescribedAccelerator | None = None
     """Its GPUs. Default: none."""
     architecture: Architecture = "amd64"
-    """Of its processors."""
+    """Architecture of its processors."""
     placement_feature: bool = Field(default=True, strict=True)
-    """Whether AKSInfinibandSupport must be registered (true) or must not be (false)."""
+    """True: AKSInfinibandSupport must be registered; false: it must not be."""

@@ -33,7 +33,7 @@ class PoolReading:
     stack: "Reading"
 
     def path(self, *key: str | int) -> Path:
-        """Where a value of the pool lies."""
+        """The place of a value of the pool."""
         return ("pools", self.index, *key)
 
     @property
@@ -50,7 +50,7 @@ class PoolReading:
 
     @property
     def adopted(self) -> AdoptedPool | None:
-        """What Azure has of a pool that was taken over; None for any other."""
+        """Properties in Azure of a pool that was taken over; None for any other."""
         return self.stack.adopted.get(self.name)
 
     @property
@@ -66,14 +66,14 @@ class PoolReading:
 
     @property
     def node_count(self) -> int:
-        """Nodes that it always has: to ask for more would make the autoscaler start machines."""
+        """The number of nodes that the pool always has: a larger request would make the autoscaler start machines."""
         bounds = self.given.autoscale
         return self.given.count if bounds is None else bounds.min_count
 
     @cached_property
     def facts(self) -> Pool:
-        """The facts of a pool with InfiniBand, from which everything on it is built: what it says itself, else what the
-        stack says for all pools, else what follows from its size. Raises Unreadable for what is not well-formed.
+        """The facts of a pool with InfiniBand, from which everything on it is built: its own statements, else the
+        stack's for all pools, else the consequences of its size. Raises Unreadable for what is not well-formed.
         """
         given, of_all = self.given, self.stack.of_all_pools
         own = {name: readable(given, name) for name in PoolProperties.model_fields if name in given.model_fields_set}
@@ -92,12 +92,12 @@ class PoolReading:
 
     @property
     def ipoib_devices(self) -> tuple[str, ...]:
-        """Those that it names."""
+        """The devices that it names."""
         return self.given.said("ipoib_devices") or ()
 
     @property
     def kubernetes_version(self) -> str:
-        """Of its nodes, in a cluster that is made; Unreadable in any other."""
+        """Version of its nodes, in a cluster that is made; Unreadable in any other."""
         return self.given.kubernetes_version or self.stack.cluster.kubernetes_version
 
     @property
@@ -128,7 +128,7 @@ class Reading:
 
     @cached_property
     def of_all_pools(self) -> dict[str, Any]:
-        """What the stack says for all pools that say nothing themselves, by the property of a pool."""
+        """The stack's values for all pools that say nothing themselves, by the property of a pool."""
         operator = readable(self.settings, "network_operator")
         found = {"mode": readable(operator, "mode"), "nic_driver": readable(operator, "driver")}
         return {**found, "ipoib_rails": readable(readable(operator, "ipoib"), "rails")}
@@ -160,12 +160,12 @@ class Reading:
 
     @property
     def in_azure(self) -> bool:
-        """Whether the pools are made in Azure: not where somebody else's cluster is named."""
+        """True if the pools are made in Azure, and not if an existing cluster is named."""
         return self.settings.existing_cluster is None
 
     @property
     def in_existing(self) -> bool:
-        """Whether the pools are in a cluster that exists: not where the stack file wrongly has one made beside it."""
+        """True if the pools are in a cluster that exists, and not if the stack file wrongly has one made too."""
         return not self.in_azure and self.settings.cluster is None
 
     @cached_property
@@ -179,7 +179,7 @@ class Reading:
 
     @property
     def cluster(self) -> ClusterSettings:
-        """The cluster that is made; Unreadable where none is."""
+        """The cluster that is made; Unreadable if none is."""
         if self.settings.cluster is None:
             raise Unreadable("cluster")
         return self.settings.cluster
@@ -194,7 +194,7 @@ Subject = TypeVar("Subject")
 
 
 def readable(holder: Any, name: str) -> Any:
-    """A value of a section; HOLE where it, or the section, cannot be read."""
+    """A value of a section; HOLE if it, or the section, cannot be read."""
     try:
         return HOLE if holder is HOLE else getattr(holder, name)
     except Unreadable:

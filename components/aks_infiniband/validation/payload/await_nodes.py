@@ -1,7 +1,7 @@
 """Waits until every node of a pool is Ready, offers what the pool promises, and has done so for a while.
 
-The operators report ready before each node offers its resources, and may go back to not ready. So this asks every node,
-and asks again for a while.
+The operators report ready before each node offers its resources, and may go back to not ready. So this program checks
+every node, and checks again for a while.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _UPGRADED = "upgrade-done"
 
 
 class Promise(NamedTuple):
-    """What the pod waits for: a number of nodes, each with at least these allocatable amounts and with these labels."""
+    """The goal of the wait: a number of nodes, each with at least these allocatable amounts and with these labels."""
 
     pool: str
     node_count: int
@@ -36,7 +36,7 @@ class Promise(NamedTuple):
 
 
 class Patience(NamedTuple):
-    """How often to look, how long it has to stay good, and when to give up; all in seconds."""
+    """The pause between looks, the time for which all must stay good, and the limit; all in seconds."""
 
     poll_seconds: float
     stable_seconds: float
@@ -44,7 +44,7 @@ class Patience(NamedTuple):
 
 
 def lacks(node: Object, promise: Promise) -> list[str]:
-    """What keeps one node from being usable, in words; empty when nothing does."""
+    """The lacks that keep one node from being usable, in words; empty if there are none."""
     missing = []
     conditions = {c["type"]: c for c in node.get("status", {}).get("conditions", [])}
     ready = conditions.get("Ready", {})
@@ -130,7 +130,7 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--label", action="append", default=[], type=_pair, metavar="NAME=VALUE")
     for name in ("poll", "stable", "timeout"):
         parser.add_argument(f"--{name}-seconds", required=True, type=float)
-    parser.add_argument("--proc", type=Path, help="where the kernel tells a process its limits")
+    parser.add_argument("--proc", type=Path, help="the folder in which the kernel shows a process its limits")
     parser.add_argument("--limits", type=Path, help="file in which to leave this user's limit on locked memory")
     add_api_arguments(parser)
     return parser.parse_args(argv)

@@ -33,15 +33,15 @@ from .tcp.tool import figures
 
 _PREVENTS = {
     "nodes-reported": "not every node of the pool takes part",
-    "partition-keys": "nodes on different partitions have no path between them",
-    "placement-group": "machines in different placement groups have no path between them",
+    "partition-keys": "nodes on different partitions cannot reach each other",
+    "placement-group": "machines in different placement groups cannot reach each other",
     "memlock": "memory cannot be registered without IPC_LOCK",
 }
 """The checks after whose failure no measurement can work, and why."""
 
 
 class Outcome:
-    """What was measured, as the report has it, and its checks."""
+    """The measurements, as the report has them, and their checks."""
 
     def __init__(self) -> None:
         """Nothing has been measured yet."""
@@ -52,7 +52,7 @@ class Outcome:
 def obstacle(checks: Sequence[Check], node_count: int) -> tuple[str, str | None] | None:
     """Why a pool cannot be measured, in words and as a cause. The cause is None if that is by design."""
     if node_count < 2:
-        return "a pool of one node has no pair to measure", None
+        return "a pool of one node does not have a pair to measure", None
     for check in checks:
         if check["verdict"] == "fail" and check["check"] in _PREVENTS and check["device"] is None:
             why = _PREVENTS[check["check"]]

@@ -1,4 +1,5 @@
-"""One pod of the validation: it looks at its node, tells the others, measures with them, and (index 0) judges the pool.
+"""One pod of the validation: it looks at its node, informs the others, measures with them, and (index 0) judges the
+pool.
 
 Every pod stays until all is over: as long as it runs, its node is taken, so no two pods see the same node.
 """
@@ -57,7 +58,7 @@ class Validation:
             worker.stop()
 
     def _follow(self, worker: Worker, entry: Entry) -> tuple[int, str]:
-        """Do the steps that the pod of index 0 asks for."""
+        """Do the steps of the pod of index 0."""
         arguments = self._arguments
         over = follow(
             self._pod.board,

@@ -15,7 +15,7 @@ WARM_UPS, ROUNDS = 5, 20
 
 
 def measure(mebibytes: int, rank: int, world: int) -> float:
-    """Seconds of one all-reduce, the mean of several. Raises RuntimeError where the sum is wrong."""
+    """Seconds of one all-reduce, the mean of several. Raises RuntimeError if the sum is wrong."""
     values = torch.full((mebibytes * 2**20 // 4,), float(rank + 1), device="cuda")
     distributed.all_reduce(values)
     wrong = int((values != world * (world + 1) / 2).sum())

@@ -1,4 +1,4 @@
-"""Shows what a pod has of InfiniBand, and fails where that is less than it should be.
+"""Shows the InfiniBand of a pod, and fails if that is less than it should be.
 
 Standard library only: it runs in any image with Python 3.10. Every path comes by argument.
 """
@@ -20,7 +20,7 @@ class Hca:
     rate: str
     pkey: str
     verbs: str | None
-    """Its device node in this container; None where the container has none."""
+    """Its device node in this container; None if the container does not have one."""
 
     @property
     def usable(self) -> bool:
@@ -45,7 +45,7 @@ def find_hcas(sys_class: Path, devices: Path) -> list[Hca]:
 
 
 def missing(hcas: list[Hca], expected: int, interfaces: list[str], sys_class: Path) -> list[str]:
-    """What is less than it should be, in sentences.
+    """The shortfalls, in sentences.
 
     expected: how many usable HCAs. interfaces: IPoIB interfaces that must be there.
     """
@@ -54,8 +54,8 @@ def missing(hcas: list[Hca], expected: int, interfaces: list[str], sys_class: Pa
     if usable < expected:
         said.append(f"{usable} of {expected} HCAs can be used here")
         said += [f"{hca.name} is {hca.state}" for hca in hcas if "ACTIVE" not in hca.state]
-        said += [f"{hca.name} has no device node in this container" for hca in hcas if hca.verbs is None]
-    said += [f"there is no interface {name}" for name in interfaces if not (sys_class / "net" / name).exists()]
+        said += [f"{hca.name} does not have a device node in this container" for hca in hcas if hca.verbs is None]
+    said += [f"the interface {name} does not exist" for name in interfaces if not (sys_class / "net" / name).exists()]
     return said
 
 
@@ -68,7 +68,7 @@ def _limit(number: int) -> str:
 
 
 def main() -> int:
-    """Print what there is; 1 where something is missing."""
+    """Print what there is; 1 if something is missing."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hcas", type=int, required=True, help="HCAs that this pod should be able to use")
     parser.add_argument("--interface", action="append", default=[], help="an IPoIB interface that should be there")
@@ -87,7 +87,7 @@ def main() -> int:
     said = missing(hcas, asked.hcas, asked.interface, asked.sys_class)
     topology = os.environ.get("NCCL_TOPO_FILE")
     if topology and not Path(topology).is_file():
-        said.append(f"there is no file {topology}, which NCCL_TOPO_FILE names")
+        said.append(f"the file {topology}, which NCCL_TOPO_FILE names, does not exist")
     for sentence in said:
         print(f"missing: {sentence}", file=sys.stderr)
     return 1 if said else 0

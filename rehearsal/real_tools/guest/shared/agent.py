@@ -1,8 +1,9 @@
-"""Runs in the virtual machine what its host asks for: JSON objects over one connection, a line each; answers likewise.
+"""Runs in the virtual machine the commands of its host: JSON objects over one connection, a line each; answers
+likewise.
 
-Asked: number, command, environment, seconds (None: no limit), and of a tool the TCP port that it uses. Answered, as it
-comes: number and output; number and the sockets of that port, where they have changed; number and code (None for what
-was killed), which is the end. Asked with `end`, what has that number is killed.
+Request: number, command, environment, seconds (None: no limit), and of a tool the TCP port that it uses. Answers, as
+they come: number and output; number and the sockets of that port, if they have changed; number and code (None for a
+command that was killed), which is the end. A request with `end` kills the command of that number.
 """
 
 import contextlib
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 HOST = "10.0.2.2"
-"""Where QEMU's network has the host's loopback interface."""
+"""The address of the host's loopback interface in QEMU's network."""
 _LOOK_SECONDS = 0.2
 """Between two looks at the sockets: as often as the payload looks (payload/programs/clients.py)."""
 

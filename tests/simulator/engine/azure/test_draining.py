@@ -55,7 +55,7 @@ def wait_for_pods(client: Client, count: int) -> list[Pod]:
 
 
 def replicas(client: Client) -> int | None:
-    """How many ready pods the Deployment has by its own count."""
+    """The number of ready pods of the Deployment by its own count."""
     status = client.get(Deployment, "web", namespace="default").status
     return status.readyReplicas if status else None
 

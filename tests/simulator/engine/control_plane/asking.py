@@ -1,4 +1,4 @@
-"""What the tests ask of a control plane and its processes."""
+"""The tests' reads of a control plane and its processes."""
 
 import json
 import socket
@@ -57,7 +57,7 @@ def eventually(action: Callable[[], Result]) -> Result:
 
 
 def failure_of(control_plane: ControlPlane) -> str:
-    """What `check` complains of, as soon as it does."""
+    """The complaint of `check`, as soon as there is one."""
     deadline = time.monotonic() + LIMIT_S
     while time.monotonic() < deadline:
         try:

@@ -186,7 +186,7 @@ def test_other_processes_of_the_run_end_with_it(folder: Path) -> None:
 def test_a_kept_control_plane_holds_nothing_of_its_command_open(folder: Path) -> None:
     command = [sys.executable, "-m", "rehearsal.control_plane", "up", "--run", str(folder), "--keep"]
     options = ["--parts", ",".join(CONTROL_PLANE_ONLY)]
-    result = subprocess.run(  # returns when everybody has closed the two pipes
+    result = subprocess.run(  # returns when all holders have closed the two pipes
         [*command, *options], cwd=PROJECT, capture_output=True, text=True, timeout=LIMIT_S, check=True
     )
     assert f"export KUBECONFIG={RunFolder.at(folder).kubeconfig}" in result.stdout

@@ -23,19 +23,19 @@ from tests.rehearsal.waiting import eventually
 
 SPEED = 60.0
 ON_AKS = {"nodeSelector": {"kubernetes.azure.com/agentpool": "ndaks"}}
-"""Where a DaemonSet runs that is for `machine_of_aks`."""
+"""The node selector of a DaemonSet for `machine_of_aks`."""
 
 
 @dataclass
 class Rehearsed:
-    """The cluster under test, and a namespace of the test's own."""
+    """The cluster under test, and a separate namespace for the test."""
 
     client: Client
     run: RunFolder
     namespace: str
     control_plane: ControlPlane
     pool: str = GPU_POOL.pool["name"]
-    """Where DaemonSets run unless they say otherwise."""
+    """The default pool of DaemonSets."""
 
     def create(self, document: dict[str, Any]) -> None:
         """Create an object in the test's namespace."""
@@ -93,7 +93,7 @@ class Rehearsed:
         return self.client.get(Node, name).to_dict()
 
     def allocatable(self, name: str, resource: str) -> str | None:
-        """How many of a resource a node offers."""
+        """The amount of a resource that a node offers."""
         amount: str | None = self.node(name)["status"]["allocatable"].get(resource)
         return amount
 
@@ -132,7 +132,7 @@ def cluster(control_plane: ControlPlane, request: pytest.FixtureRequest) -> Iter
     namespace = f"t{abs(hash(request.node.name)) % 10**8}"
     client.create(codecs.from_dict({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}))
     rehearsed = Rehearsed(client, control_plane.run, namespace, control_plane)
-    # What the test's pods need of the namespace.
+    # The objects that the test's pods need in the namespace.
     rehearsed.eventually(lambda: _exists(client, ConfigMap, "kube-root-ca.crt", namespace))
     yield rehearsed
     rehearsed.mend()
@@ -143,7 +143,7 @@ def cluster(control_plane: ControlPlane, request: pytest.FixtureRequest) -> Iter
 
 @pytest.fixture
 def own_machine(cluster: Rehearsed) -> Iterator[str]:
-    """A machine that no other test has changed, in a pool of its own; what is done to a host stays."""
+    """A machine that no other test has changed, in a separate pool; changes of a host stay."""
     pool = pool_facts(f"nd{cluster.namespace[:8]}", H100, fabric=f"placement-group-of-{cluster.namespace}")
     name = node_name(pool, 0)
     cluster.client.create(codecs.from_dict(node(pool, 0, 9)))

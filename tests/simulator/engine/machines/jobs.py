@@ -37,5 +37,5 @@ def output(cluster: Rehearsed, pod: dict[str, Any], name: str = "main") -> str:
 
 
 def events(cluster: Rehearsed) -> list[str]:
-    """What was said of the test's pods."""
+    """The events of the test's pods."""
     return [event.message or "" for event in cluster.client.list(Event, namespace=cluster.namespace)]

@@ -1,4 +1,4 @@
-"""`aks-infiniband evidence` asks a simulated machine, and its DCGM."""
+"""`aks-infiniband evidence` reads a simulated machine, and its DCGM."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

@@ -83,7 +83,7 @@ def relay(server: ControlPlane) -> Relay:
 
 @pytest.fixture
 def machines(server: ControlPlane, relay: Relay, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A machines process of the test's own, which speaks to the API server through the relay."""
+    """A separate machines process for the test, which speaks to the API server through the relay."""
     run = RunFolder.at(tmp_path)
     for folder in (run.logs, run.machines, run.ready):
         folder.mkdir()
@@ -110,7 +110,7 @@ def client_of(server: ControlPlane) -> Client:
 
 
 def job(server: ControlPlane, name: str, program: str) -> Callable[[], Any]:
-    """Create a Job; what is returned asks for its pod."""
+    """Create a Job; the returned function reads its pod."""
     container = {"name": "main", "image": "x", "command": ["python3", "-c", program]}
     template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
     document = {

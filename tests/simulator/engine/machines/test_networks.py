@@ -1,4 +1,4 @@
-"""Second networks: pods are attached to IPoIB networks where everything that needs is there; on a real API server."""
+"""Second networks: pods are attached to IPoIB networks if all their needs are there; on a real API server."""
 
 import json
 from typing import Any
@@ -71,7 +71,7 @@ def address_pool(cluster: Rehearsed, block: int = 8) -> None:
 
 
 def application(cluster: Rehearsed, **spec: Any) -> None:
-    """A Job of one pod that asks for the network and prints its interfaces."""
+    """A Job of one pod that requests the network and prints its interfaces."""
     template = {
         "metadata": {"annotations": {ANNOTATION: "ib"}},
         "spec": {

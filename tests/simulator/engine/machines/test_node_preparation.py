@@ -1,4 +1,4 @@
-"""What executed pods find on prepared and other machines: limits, modules, device nodes; on a real API server."""
+"""The findings of executed pods on prepared and other machines: limits, modules, device nodes; on a real API server."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ HOST_DEVICES = {
 
 
 def printed(cluster: Rehearsed, program: str, *, mounts: bool = False, **security: Any) -> str:
-    """What a pod on the machine prints."""
+    """The output of a pod on the machine."""
     container = python(program, securityContext=security)
     volumes: dict[str, Any] = {}
     if mounts:

@@ -1,4 +1,4 @@
-"""What pods of operators do to their machine, on a real API server."""
+"""The effects of operators' pods on their machine, on a real API server."""
 
 import json
 from typing import Any
@@ -204,7 +204,7 @@ def reason(pod: dict[str, Any]) -> str | None:
 
 
 def test_a_pod_that_the_node_lifecycle_controller_called_unready_is_ready_again(cluster: Rehearsed) -> None:
-    """As it does where the machines, or this computer, were silent for longer than a node may be."""
+    """As it does if the machines, or this computer, were silent for longer than a node may be."""
     cluster.daemon_set("cni", {"app": "cni-plugins"})
     cluster.eventually(lambda: list(map(is_ready, cluster.pods())) == [True] * 2)
     called = {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}

@@ -1,4 +1,4 @@
-"""Nodes that fall silent, and that AKS's auto-repair reboots or reimages: what is gone, and what comes back."""
+"""Silent nodes, which AKS's auto-repair reboots or reimages: their losses, and the parts that come back."""
 
 from typing import Any
 

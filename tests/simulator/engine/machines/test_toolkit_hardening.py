@@ -1,4 +1,4 @@
-"""Who sees GPUs without having asked for them, on machines whose driver Azure has installed: before, and after."""
+"""Containers that see GPUs without a request, on machines whose driver Azure has installed: before, and after."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -32,7 +32,7 @@ def azures(cluster: Rehearsed) -> Iterator[str]:
 
 
 def gpus_seen(cluster: Rehearsed, on: str, name: str, **container: Any) -> int:
-    """How many GPUs a container of a Job finds."""
+    """The number of GPUs that a container of a Job finds."""
     cluster.job(name, python(COUNT, "/dev", env=ALL, **container), nodeSelector={"kubernetes.io/hostname": on})
 
     def ended() -> list[dict[str, Any]]:

@@ -1,4 +1,6 @@
-"""What a Job cannot do to the person whose rehearsal it runs in, and what it is told that a rehearsal does not do."""
+"""The actions that a Job cannot do to the person whose rehearsal it runs in, and its events on actions that a rehearsal
+does not do.
+"""
 
 import os
 from pathlib import Path
@@ -10,7 +12,9 @@ from .jobs import ON_NODE, events, finished, output, python
 
 
 def test_a_job_that_does_its_worst_reads_and_changes_nothing_of_the_persons(cluster: Rehearsed, tmp_path: Path) -> None:
-    """It leaves links in place of all that the kubelet gave it, fails, and is started again; then it is deleted."""
+    """The Job leaves links in place of all that the kubelet gave it, fails, and is started again; then it is
+    deleted.
+    """
     key = tmp_path / "id_ed25519"
     key.write_text("the person's key")
     program = (
@@ -59,12 +63,12 @@ def test_a_pod_that_asks_for_a_user_is_told_that_it_runs_as_this_one(cluster: Re
     user = os.geteuid() + 1
     cluster.job("user", python("import os; print(os.geteuid())", securityContext={"runAsUser": user}), **ON_NODE)
     assert output(cluster, finished(cluster)) == f"{os.geteuid()}\n"
-    told = f"runAsUser {user} has no effect, a rehearsal runs every program as {os.geteuid()}, which started it"
+    told = f"runAsUser {user} does nothing, a rehearsal runs every program as {os.geteuid()}, which started it"
     cluster.eventually(lambda: any(told in message for message in events(cluster)))
 
 
 def test_a_program_that_machines_lack_is_assumed_to_succeed(cluster: Rehearsed) -> None:
     cluster.job("ranks", {"command": ["torchrun", "train.py"]}, **ON_NODE)
     assert finished(cluster)["status"]["phase"] == "Succeeded"
-    told = "Container main is not run: simulated machines have no torchrun. It is taken to succeed"
+    told = "Container main is not run: simulated machines lack torchrun. The run continues"
     cluster.eventually(lambda: told in events(cluster))

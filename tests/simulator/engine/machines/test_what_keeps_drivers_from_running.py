@@ -1,4 +1,4 @@
-"""What keeps drivers and validations from running in the field happens here, and the diagnosis names node and cause."""
+"""The obstacles to drivers and validations in the field happen here, and the diagnosis names node and cause."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,14 +20,14 @@ OFED = {"app.kubernetes.io/name": "mofed", "nvidia.com/ofed-driver": ""}
 
 
 def said(cluster: Rehearsed, waiting_for: WaitingFor = "daemon-set", name: str = "mofed") -> str:
-    """What a person reads when a wait for an object of the test's namespace fails now."""
+    """A person's text when a wait for an object of the test's namespace fails now."""
     view = collect(cluster.control_plane.kubeconfig.read_text(), [cluster.namespace], limit_seconds=60)
     wait = Wait(waiting_for=waiting_for, name=name, namespace=cluster.namespace)
     return render(wait, diagnose(wait, view, []), view.unread)
 
 
 def told(cluster: Rehearsed, *words: str, waiting_for: WaitingFor = "daemon-set", name: str = "mofed") -> str:
-    """What a person reads when such a wait fails, once all these words stand in it."""
+    """A person's text when such a wait fails, once all these words stand in it."""
 
     def whole() -> str | None:
         text = said(cluster, waiting_for, name)
@@ -196,4 +196,4 @@ def test_two_feature_discoveries_are_named_when_the_operator_is_waited_for(clust
         )
     text = said(cluster, "nic-cluster-policy", "nic-cluster-policy")
     assert "2 node feature discoveries run: " in text
-    assert "set nfd.enabled=false in all but one" in text
+    assert "keep one, and set nfd.enabled=false in the others" in text

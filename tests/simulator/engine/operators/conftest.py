@@ -50,7 +50,7 @@ class Installed:
     folder: Path
 
     def kubectl(self, *arguments: str, given: Any = None, fails: bool = False) -> str:
-        """What kubectl prints; documents go in as `given`. With `fails`, what it says went wrong."""
+        """The output of kubectl; documents go in as `given`. With `fails`, what it says went wrong."""
         done = subprocess.run(
             [str(KUBECTL), *arguments],
             input=None if given is None else json.dumps(given),
@@ -71,7 +71,9 @@ class Installed:
 
     @contextmanager
     def cordons(self) -> Iterator[Callable[[], list[set[str]]]]:
-        """What tells, from here on, which nodes were cordoned together, from one change of a node to the next."""
+        """A function that lists, from here on, the nodes that were cordoned together, from one change of a node to the
+        next.
+        """
         columns = '{.metadata.name} {.spec.unschedulable}{"\\n"}'
         command = [str(KUBECTL), "get", "nodes", "--watch", f"--output=jsonpath={columns}"]
         environment = {**os.environ, "KUBECONFIG": str(self.control_plane.kubeconfig)}
@@ -92,7 +94,7 @@ class Installed:
                 watch.kill()
 
     def get(self, *arguments: str) -> Any:
-        """Objects as documents; a list of them where the arguments name no single one."""
+        """Objects as documents; a list of them if the arguments name no single one."""
         found = json.loads(self.kubectl("get", "-o", "json", "--ignore-not-found", *arguments) or "null")
         return found["items"] if found and found["kind"].endswith("List") else found
 
@@ -128,7 +130,7 @@ class Installed:
         )
 
     def pulumi(self, engine: Engine, *command: str) -> tuple[bool, str]:
-        """Whether a command of the engine succeeded, and what it printed."""
+        """True if a command of the engine succeeded, and its output."""
         succeeded = pulumi(engine, lambda _: self.control_plane.check(), *command)
         return succeeded, engine.log.read_text()
 

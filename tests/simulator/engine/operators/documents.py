@@ -1,4 +1,4 @@
-"""The documents that the tests of the operators apply, and what they ask of the cluster then."""
+"""The documents that the tests of the operators apply, and their reads of the cluster then."""
 
 from typing import Any
 

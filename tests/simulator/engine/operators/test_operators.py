@@ -68,7 +68,7 @@ def test_value_that_the_real_chart_lacks_fails_the_release_by_its_name(installed
 def test_chart_repository_that_is_down_is_named_by_the_provider_with_its_address_and_what_to_check(
     installed: Any, repository: str
 ) -> None:
-    """Port 1, on which nobody listens. The provider asks before it installs anything, and no hook is called."""
+    """Port 1, on which no process listens. The provider checks before it installs anything, and no hook is called."""
     engine = installed.engine(repository.partition(":")[0], {"down": {}}, repository=repository)
     succeeded, output = installed.pulumi(engine, "up", "--yes", "--skip-preview")
     assert not succeeded

@@ -1,4 +1,4 @@
-"""One object in the rehearsal's cluster, and where the stack says so another that never gets ready."""
+"""One object in the rehearsal's cluster, and if the stack says so another that never gets ready."""
 
 import os
 from pathlib import Path

@@ -149,7 +149,7 @@ def test_a_cache_that_was_changed_is_built_anew(workshop: Workshop, capsys: pyte
     assert build_module.main() == 0
     (workshop.tools / "bin" / "pulumi").write_text("another")
     assert build_module.main() == 0
-    assert "is not as it was built; building it anew" in capsys.readouterr().out
+    assert "is not as it was built; building it again" in capsys.readouterr().out
     assert (workshop.tools / "bin" / "pulumi").read_text() == "program\n"
 
 
@@ -195,6 +195,6 @@ def test_a_checkout_waits_for_another_that_builds_the_same_and_then_has_it(
     holder.communicate(b"\n", timeout=60)
     waiting.join(timeout=60)
     assert not waiting.is_alive()
-    assert "another build is going on; waiting for it" in capsys.readouterr().out
+    assert "another build is running; waiting for it" in capsys.readouterr().out
     assert (workshop.tools / "bin" / "pulumi").read_text() == "theirs"
     assert not (workshop.folder / "calls").exists()

@@ -1,4 +1,4 @@
-"""Who is answered at the ports that a `pulumi` command opens: in a rehearsal, its owner's processes alone."""
+"""Answers at the ports that a `pulumi` command opens: in a rehearsal, to its owner's processes alone."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def test_every_program_of_a_command_serves_its_owner(answers: dict[str, Any]) ->
     assert set(names(answers).values()) == {"pulumi", "pulumi-language-python", "pulumi-resource-kubernetes", CALLBACKS}
     health = {name: answers["owner"]["calls"][port][0] for port, name in names(answers).items()}
     assert health.pop(CALLBACKS) == "UNIMPLEMENTED"
-    # The last of the engine's ports takes logs, and tells nobody of its health.
+    # The last of the engine's ports takes logs, and does not report its health.
     assert {*health.values(), "OK", "UNIMPLEMENTED"} == {"OK", "UNIMPLEMENTED"}
 
 

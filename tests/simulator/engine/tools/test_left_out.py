@@ -1,4 +1,6 @@
-"""What the built programs leave out says so when it is asked for; what a rehearsal needs is there."""
+"""The parts that the built programs leave out say so when they are called; the parts that a rehearsal needs are
+there.
+"""
 
 import os
 import subprocess

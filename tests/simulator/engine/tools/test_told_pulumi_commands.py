@@ -1,4 +1,4 @@
-"""Every command of pulumi that a page or a message tells people to run is one that the pinned engine has."""
+"""Every command of pulumi in a page or a message is one that the pinned engine has."""
 
 import re
 import subprocess
@@ -8,7 +8,7 @@ from rehearsal.tools.paths import tool
 from tests.told_commands import of_messages, of_pages
 
 FAMILIES = {"stack", "config", "state"}
-"""Commands that have commands of their own."""
+"""Commands that have subcommands."""
 UNLISTED = {"--event-log"}
 """Listed for who debugs the engine only."""
 NO_COMMAND = ("pulumi", "x", "failed")
@@ -26,7 +26,7 @@ def test_the_engine_knows_every_command_and_flag() -> None:
     for verb, flags in used.items():
         command = [str(tool("pulumi")), *verb, "--help"]
         said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        # Of a command that there is not, it shows the help of the one above.
+        # For an unknown command, it shows the help of the one above.
         named = re.search(rf"^  pulumi {' '.join(verb)}\b|^  .*\b{verb[-1]}\b.*\n\nFlags:", said, flags=re.MULTILINE)
         assert named, verb
         assert flags - {"--event-log"} <= set(re.findall(r"--[a-z-]+", said)), (

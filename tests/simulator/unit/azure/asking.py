@@ -35,7 +35,7 @@ class RefusedError(Exception):
 
 @dataclass
 class Context:
-    """What the provider sees of a call."""
+    """The provider's view of a call."""
 
     caller: str = "engine"
     details: list[Any] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Context:
         return self.caller
 
     def abort(self, code: grpc.StatusCode, reason: str) -> NoReturn:
-        raise RefusedError(" ".join(reason.split()))  # on one line, for whoever looks for words in it
+        raise RefusedError(" ".join(reason.split()))  # on one line, for a search for words in it
 
     def set_trailing_metadata(self, metadata: Any) -> None:
         self.details.append(metadata)
@@ -59,7 +59,7 @@ class Machines:
         self.cordoned: list[str] = []
         self.told: list[str] = []
         self.held: set[str] = set()
-        """Nodes with a pod that a disruption budget holds; where patient, the drain waits for it."""
+        """Nodes with a pod that a disruption budget holds; if patient, the drain waits for it."""
         self.patient = False
         self.broken = False
 
@@ -123,7 +123,7 @@ class Machines:
 
 
 class Azure:
-    """The simulated Azure, asked as the engine asks."""
+    """The simulated Azure, called as the engine calls it."""
 
     def __init__(self, folder: Path, subscription: Subscription, speed: float = FAST, clusters: int = 1) -> None:
         self.machines = Machines()

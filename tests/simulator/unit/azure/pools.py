@@ -1,4 +1,4 @@
-"""What tests of agent pools ask of a simulated Azure."""
+"""The calls of agent pools' tests to a simulated Azure."""
 
 import json
 from typing import Any
@@ -9,7 +9,7 @@ from tests.simulator.unit.azure.asking import Azure
 POOL = "containerservice:AgentPool"
 CLUSTER = "containerservice:ManagedCluster"
 IN_PLACE = {"maxSurge": "0", "maxUnavailable": "1"}
-"""How the program has its pools upgraded."""
+"""The program's upgrade settings of its pools."""
 
 
 def machines(azure: Azure, pool: str) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Who gets into a cluster: certificates of local accounts, and Entra ID through kubelogin."""
+"""Access to a cluster: certificates of local accounts, and Entra ID through kubelogin."""
 
 import base64
 import json

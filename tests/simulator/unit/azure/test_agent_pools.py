@@ -1,4 +1,4 @@
-"""What the simulated Azure asks of an agent pool, and the machines it makes of one."""
+"""The simulated Azure's requirements for an agent pool, and the machines it makes of one."""
 
 import threading
 from types import SimpleNamespace
@@ -217,7 +217,7 @@ def test_a_pool_of_a_cluster_that_is_not_there_is_refused(azure: Azure, group: P
 
 def test_an_api_server_that_does_not_answer_is_not_told_as_azures_error(azure: Azure, cluster: Properties) -> None:
     azure.machines.broken = True
-    told = r"rehearsal's own API server does not answer \(connection refused\)\. This is no error of Azure's"
+    told = r"rehearsal's own API server does not answer \(connection refused\)\. Azure never sends this error"
     with pytest.raises(RefusedError, match=told):
         azure.create(POOL, "ndh100", **pool_inputs(cluster))
 

@@ -1,4 +1,4 @@
-"""What the simulated Azure asks of alerts for Azure Managed Prometheus."""
+"""The simulated Azure's requirements for alerts of Azure Managed Prometheus."""
 
 from typing import Any
 

@@ -79,5 +79,5 @@ def test_the_autoscaler_keeps_to_the_bounds_and_to_pools_that_have_them(
     azure.create(POOL, "hb", **pool_inputs(cluster, vmSize="Standard_HB120rs_v3", count=1))
     with pytest.raises(RefusedError, match="bounds of agent pool hb are none"):
         autoscale(azure, "hb", 1)
-    with pytest.raises(RefusedError, match="there is no agent pool none"):
+    with pytest.raises(RefusedError, match="the agent pool none does not exist"):
         autoscale(azure, "none", 1)

@@ -1,4 +1,4 @@
-"""How the simulated Azure speaks to the local API server."""
+"""The simulated Azure's calls to the local API server."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ from rehearsal.azure.cluster_api import ClusterApi
 
 
 def test_an_api_server_may_be_silent_for_minutes(tmp_path: Path) -> None:
-    """A computer that is busy, or slept: 45 s failed the cluster, with an error code of Azure's."""
+    """A computer that is busy, or slept: 45 s failed the cluster, with one of Azure's error codes."""
     file = tmp_path / "kubeconfig"
     cluster, user = {"server": "https://127.0.0.1:1"}, {"token": "t"}
     context = {"name": "c", "context": {"cluster": "c", "user": "u"}}

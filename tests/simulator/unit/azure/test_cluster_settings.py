@@ -1,4 +1,4 @@
-"""Networks and ways out of a cluster, some of them somebody else's, and who reaches its API server."""
+"""Networks and ways out of a cluster, some of them made by others, and access to its API server."""
 
 from typing import Any, Final
 
@@ -141,7 +141,7 @@ def test_a_way_out_that_is_prepared_is_taken(
         ),
         (
             {"apiServerAccessProfile": {"authorizedIPRanges": ["203.0.113.9/24"]}},
-            "'203.0.113.9/24' is no address",
+            "'203.0.113.9/24' is not an address",
         ),
         (
             {"apiServerAccessProfile": {"authorizedIPRanges": ["0.0.0.0/32", "203.0.113.0/24"]}},

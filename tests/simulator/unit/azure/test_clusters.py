@@ -1,4 +1,4 @@
-"""What the simulated Azure asks of a managed cluster."""
+"""The simulated Azure's requirements for a managed cluster."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Azure resources that a team describes as data, beside its program."""
+"""Azure resources that a team describes as data, next to its program."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ def test_a_described_type_has_the_published_models_properties_and_the_name_of_it
         (f"{REGISTRY}: {{}}", "path"),
         (f"{REGISTRY}: {{path: /registries}}", "An example is path: /subscriptions/"),
         (f"{REGISTRY}: {{path: '{PATH}', output: {{}}}}", "output is not known"),
-        (f"azure-native:nosuch:Thing: {{path: '{PATH}'}}", "azure-native:nosuch:Thing is no resource"),
+        (f"azure-native:nosuch:Thing: {{path: '{PATH}'}}", "azure-native:nosuch:Thing is not a resource"),
         (f"Registry: {{path: '{PATH}'}}", "a type is azure-native:module:Resource"),
         ("a:\n\t- x", "not YAML"),
     ],

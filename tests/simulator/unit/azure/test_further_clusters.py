@@ -1,4 +1,4 @@
-"""Each managed cluster of a rehearsal has a control plane of its own."""
+"""Each managed cluster of a rehearsal has a separate control plane."""
 
 from pathlib import Path
 

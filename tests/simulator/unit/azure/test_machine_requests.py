@@ -1,4 +1,4 @@
-"""A machine that is there is restarted, redeployed, deleted and made anew, asked for through Azure's real clients."""
+"""A machine that is there is restarted, redeployed, deleted and made again, by requests of Azure's real clients."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -52,7 +52,7 @@ def serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
 
 
 def pool_of(azure: Azure) -> dict[str, Any]:
-    """A pool of three machines: where its scale set is, and what every request names."""
+    """A pool of three machines: its scale set, and the names in every request."""
     group = azure.create("resources:ResourceGroup", "rg")
     cluster = azure.create("containerservice:ManagedCluster", "aks", **cluster_inputs(group))
     azure.create(POOL, HELD[0], **pool_inputs(cluster, **HELD[1]))

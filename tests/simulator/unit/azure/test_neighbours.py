@@ -1,4 +1,6 @@
-"""Who gets through to the simulated Azure: this user's processes, whatever the kernel's table of sockets looks like."""
+"""Clients that get through to the simulated Azure: this user's processes, whatever the kernel's table of sockets looks
+like.
+"""
 
 import os
 import socket
@@ -22,7 +24,7 @@ from rehearsal.azure.doors import OwnDoor
 
 # /proc/net/tcp of a little-endian computer: 127.0.0.1:40000 of user 1000, connected to port 50000; the server's own
 # end; the listener; 127.0.0.1:40001, which its program has closed; 127.0.0.1:40002, of user 65534; the same port of
-# user 1000, connected to port 50001; 127.0.0.1:40004 of user 1000, which still asks port 50000 for a connection.
+# user 1000, connected to port 50001; 127.0.0.1:40004 of user 1000, which still requests a connection to port 50000.
 TABLE = """\
    0: 0100007F:9C40 0100007F:C350 01 00000000:00000000 00:00000000 00000000  1000        0 4711 1 0000 20 4 30 10 -1
    1: 0100007F:C350 0100007F:9C40 01 00000000:00000000 00:00000000 00000000     0        0 4712 1 0000 20 4 30 10 -1
@@ -101,7 +103,7 @@ def test_no_connection_of_another_user_is_taken_for_the_owners_that_has_the_same
 
 
 class Provider(provider_pb2_grpc.ResourceProviderServicer):
-    """Answers everybody who gets through to it."""
+    """Answers every client that gets through to it."""
 
     def __init__(self) -> None:
         self.peers: list[str] = []

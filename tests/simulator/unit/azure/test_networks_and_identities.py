@@ -1,4 +1,4 @@
-"""What the simulated Azure asks of groups, networks, identities and role assignments."""
+"""The simulated Azure's requirements for groups, networks, identities and role assignments."""
 
 from typing import Any
 

@@ -1,4 +1,6 @@
-"""How many machines the simulated Azure has for an agent pool: quota, placement groups, capacity, reservations."""
+"""The number of machines that the simulated Azure has for an agent pool: quota, placement groups, capacity,
+reservations.
+"""
 
 from pathlib import Path
 from typing import Any, Final
@@ -126,7 +128,7 @@ def test_a_reservation_that_is_not_there_is_refused(azure: Azure, cluster: Prope
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({}, "it is zonal .* and the agent pool has no zone"),
+        ({}, "it is zonal .* and the agent pool does not have a zone"),
         ({"availabilityZones": ["2"]}, "it reserves nothing in zones 2"),
         (
             {"availabilityZones": ["1"], "vmSize": "Standard_D16s_v5"},

@@ -1,4 +1,6 @@
-"""What AKS keeps for itself of an agent pool, and what it does not take together, is refused by the simulated one."""
+"""The simulated AKS refuses the values that AKS reserves for itself in an agent pool, and the pairs that it does not
+take together.
+"""
 
 from typing import Any
 

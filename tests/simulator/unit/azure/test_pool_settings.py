@@ -1,4 +1,4 @@
-"""What an agent pool's properties make of its machines, and what Azure refuses of them."""
+"""The effects of an agent pool's properties on its machines, and Azure's refusals of them."""
 
 import json
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""How the provider answers an engine: what it does not know, an engine that leaves, a simulator that was killed."""
+"""The provider's answers to an engine: unknown requests, an engine that leaves, a simulator that was killed."""
 
 import contextlib
 import threading

@@ -1,4 +1,4 @@
-"""What the simulated Azure answers to `aks-infiniband preflight` and `teardown`, over the real clients' requests."""
+"""The simulated Azure's answers to `aks-infiniband preflight` and `teardown`, over the real clients' requests."""
 
 import json
 import ssl
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[4]
 
 @pytest.fixture
 def login(azure: Azure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A shell in a rehearsal whose Azure holds nothing yet: the file that says where it is."""
+    """A shell in a rehearsal whose Azure holds nothing yet: the file with its address."""
     run = RunFolder.at(tmp_path / "run")
     run.prepare()
     write_credentials(run, api_server_port=1)

@@ -19,9 +19,9 @@ OF_NETWORK_AND_IDENTITY = {
     *(f"{PREFIX}{name}" for name in ("consolidated-additional-properties", "kubelet-identity-client-id")),
     f"{PREFIX}nodenetwork-vnetguid",
 }
-"""Labels that the simulation leaves out: nobody selects a node by them."""
+"""Labels that the simulation leaves out: no program selects a node by them."""
 ROLES = {"kubernetes.io/role", "node-role.kubernetes.io/agent"}
-"""Labels that older nodes of AKS had, and that those of Kubernetes 1.32 have no more."""
+"""Labels that older nodes of AKS had, and that those of Kubernetes 1.32 no longer have."""
 
 
 @pytest.fixture
@@ -129,5 +129,5 @@ def test_aks_keeps_for_itself_what_it_keeps_of_a_recorded_node() -> None:
 
 
 def kibibytes(resources: dict[str, str]) -> int:
-    """Of memory."""
+    """Amount of memory."""
     return int(resources["memory"].removesuffix("Ki"))

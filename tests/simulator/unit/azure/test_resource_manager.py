@@ -26,7 +26,7 @@ VERSION = "?api-version=2021-04-01"
 
 @pytest.fixture
 def address(azure: Azure) -> Iterator[str]:
-    """Where the simulated Azure Resource Manager is served."""
+    """The address of the simulated Azure Resource Manager."""
     server = serve_resource_manager(azure.cloud)
     yield f"http://127.0.0.1:{server.server_address[1]}"
     server.shutdown()

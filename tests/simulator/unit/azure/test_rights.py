@@ -1,4 +1,4 @@
-"""What the tables of rights in the docs permit is enough, and a right that is missing is named."""
+"""The rights in the docs' tables are enough, and a right that is missing is named."""
 
 import re
 import time
@@ -31,7 +31,7 @@ Serve = Callable[..., tuple[Azure, dict[str, Any]]]
 
 @pytest.fixture
 def serve(make_azure: MakeAzure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
-    """A simulated Azure with a pool of three machines, and a login to it that has rights of its own."""
+    """A simulated Azure with a pool of three machines, and a login to it that has given rights."""
     servers = []
 
     def begin(rights: set[str]) -> tuple[Azure, dict[str, Any]]:
@@ -54,13 +54,13 @@ def serve(make_azure: MakeAzure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def machine(azure: Azure, number: int = 0) -> Machine:
-    """What `replace` asks of a machine."""
+    """The requests of `replace` for a machine."""
     resource = machines(azure, "nd")[number]["spec"]["providerID"].removeprefix("azure://")
     return Machine(resource, "nd", None)
 
 
 def cluster(place: dict[str, Any]) -> Aks:
-    """What `upgrade` asks of the cluster."""
+    """The requests of `upgrade` for the cluster."""
     found = rehearsed()
     assert found
     return Aks(Clients(login(), found.endpoint, found.subscription), place["group"], place["name"])
@@ -102,7 +102,7 @@ def test_every_right_of_the_table_of_replace_is_needed(serve: Serve, right: str)
 
 
 def refusals(azure: Azure) -> Iterator[str]:
-    """Azure's words, where it refuses one of the things that `replace` does."""
+    """Azure's words, if it refuses one of the actions of `replace`."""
     try:
         asked = machine(azure)
         asked.agent_pool()

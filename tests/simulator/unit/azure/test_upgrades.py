@@ -1,4 +1,4 @@
-"""Upgrades on the simulated AKS, asked for with Azure's own client: versions, node images, stops, and ways back."""
+"""Upgrades on the simulated AKS, requested with Azure's own client: versions, node images, stops, and ways back."""
 
 from collections.abc import Iterator
 from pathlib import Path

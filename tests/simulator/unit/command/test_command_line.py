@@ -1,4 +1,4 @@
-"""The command tells of files that nobody can use in one sentence, before anything starts."""
+"""The command reports unusable files in one sentence, before anything starts."""
 
 import signal
 from pathlib import Path
@@ -15,9 +15,9 @@ from rehearsal.cli import command as cli
     [
         (b"config:\n\t- x", [], "Pulumi.dev.yaml is not YAML: found character that cannot start any token in line 2"),
         (b"[" * 100_000, [], "Pulumi.dev.yaml is nested more than 64 deep, in line 1"),
-        (b"config: {a:b: \xff}", [], "Pulumi.dev.yaml is not YAML: it is no text in UTF-8"),
+        (b"config: {a:b: \xff}", [], "Pulumi.dev.yaml is not YAML: it is not text in UTF-8"),
         (b"config: {}", ["--subscription", "no-such-file"], "no-such-file: cannot be read: No such file or directory"),
-        (b"config: {}", ["--subscription", "/dev/zero"], "/dev/zero: cannot be read: it is no file"),
+        (b"config: {}", ["--subscription", "/dev/zero"], "/dev/zero: cannot be read: it is not a file"),
         (b"config: {}", ["--faults", "no-such-file"], "no-such-file: cannot be read: No such file or directory"),
         (b"config: {}", ["--faults", "no:x:file"], "no:x:file: cannot be read"),  # no picture in place of :x:
         (b"config: {}", ["--charts", "no-such-folder"], "no-such-folder holds no chart network-operator"),
@@ -86,7 +86,7 @@ def test_a_subscription_of_another_form_is_told_by_its_keys(tmp_path: Path) -> N
     with pytest.raises(SubscriptionFileError) as refused:
         load_subscription(tmp_path / "file.yaml")
     told = str(refused.value)
-    assert told.startswith(f"{tmp_path / 'file.yaml'}: is no subscription like subscription.yaml:")
+    assert told.startswith(f"{tmp_path / 'file.yaml'}: is not a subscription like subscription.yaml:")
     assert "regionalVcpus is -1; must be greater than or equal to 0" in told
     assert "regions is ['x']; must be a mapping, key: value" in told
     assert "pydantic" not in told

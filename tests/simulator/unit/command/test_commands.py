@@ -40,6 +40,6 @@ def test_a_command_of_the_command_line_runs_wherever_the_shell_is(tmp_path: Path
 
 
 def ran(command: str, folder: Path) -> str:
-    """What a shell in a folder prints of a command, which must succeed."""
+    """The output of a command in a shell in a folder; it must succeed."""
     done = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True, check=True)
     return done.stdout

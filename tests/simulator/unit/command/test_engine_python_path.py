@@ -1,4 +1,4 @@
-"""What the engine is told of the installed packages, without pip's start."""
+"""The engine's list of the installed packages, without pip's start."""
 
 import json
 import os
@@ -18,7 +18,7 @@ def pip(*arguments: str) -> str:
 
 
 QUESTION = ("list", "-v", "--format", "json")
-"""As the language host asks it."""
+"""As the language host calls it."""
 
 
 def by_name(listed: str) -> dict[str, tuple[str, str]]:

@@ -69,7 +69,7 @@ WHOLE, BY_LINE = (lambda text: [text]), (lambda text: text.splitlines(keepends=T
 
 
 def shown(messages: list[str], severity: str = "info#err") -> list[str]:
-    """The messages that are told, from the engine's log and at its end."""
+    """The messages that are shown, from the engine's log and at its end."""
     reader = EventReader()
     events = [{"diagnosticEvent": {"severity": severity, "message": f"{message}\n"}} for message in messages]
     told = [*(told for event in events for told in reader.read(event, 0.0)), *reader.rest()]

@@ -1,4 +1,4 @@
-"""What a person says is wrong with the simulated machines: read, and refused, before anything starts."""
+"""A person's file of faults of the simulated machines: read, and refused, before anything starts."""
 
 import subprocess
 import sys
@@ -35,7 +35,7 @@ def test_the_faults_of_the_rehearsals_page_are_known() -> None:
     [
         ("- {fault: link-donw}", "fault is 'link-donw'; known faults are link-down, "),
         ("- {fault: link-donw}", "; did you mean link-down?"),
-        ("- {node: a}", "has no key fault; known faults are link-down, "),
+        ("- {node: a}", "does not have the key fault; known faults are link-down, "),
         ("- {fault: [slow]}", "fault is ['slow']; known faults are "),
         (
             "- {fault: link-down, devise: mlx5_3}",
@@ -78,7 +78,7 @@ def test_all_mistakes_of_a_file_are_told_at_once(tmp_path: Path) -> None:
     ("content", "said"),
     [
         (b"- [", "is not YAML: did not find expected node content in line"),
-        (b"\xff\x00\x80", "is not YAML: it is no text in UTF-8"),
+        (b"\xff\x00\x80", "is not YAML: it is not text in UTF-8"),
         (b"- {fault: \x00}", "is not YAML: "),
         (b"- 2025-13-45", "has a date that must be in quotes, in line 1"),
     ],
@@ -94,7 +94,7 @@ def test_a_path_that_is_no_file_is_refused_in_one_sentence(tmp_path: Path, there
     path = tmp_path / "faults.yaml"
     if there:
         path.mkdir()
-    with pytest.raises(FaultsError, match=r"faults\.yaml: cannot be read: (No such file|it is no file)"):
+    with pytest.raises(FaultsError, match=r"faults\.yaml: cannot be read: (No such file|it is not a file)"):
         read_file(path)
 
 
@@ -118,7 +118,7 @@ def test_the_command_tells_of_a_faults_file_that_is_not_text_without_a_traceback
     command = [sys.executable, "-m", "rehearsal", "up", "dev", "--faults", str(file)]
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (2, "")
-    assert done.stdout.splitlines()[-1] == f"rehearsal: {file}: is not YAML: it is no text in UTF-8"
+    assert done.stdout.splitlines()[-1] == f"rehearsal: {file}: is not YAML: it is not text in UTF-8"
 
 
 def test_every_fault_with_all_of_its_keys_is_taken() -> None:

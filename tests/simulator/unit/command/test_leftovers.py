@@ -82,13 +82,13 @@ server.wait()
 save(state="failed")
 sys.stdin.readline()
 """
-"""A supervisor of an API server that was told to end, takes its time, and listens no more."""
+"""A supervisor of an API server that got the signal to end, takes its time, and listens no more."""
 
 
 def test_a_kept_data_centre_whose_api_server_is_ending_has_ended_when_the_next_command_begins(run: RunFolder) -> None:
     run.claim()
     environment = {**os.environ, ENVIRONMENT_VARIABLE: str(run.root)}
-    with socket.socket() as silent:  # bound, and nobody listens
+    with socket.socket() as silent:  # bound, without a listener
         silent.bind(("127.0.0.1", 0))
         port = str(silent.getsockname()[1])
         command = [sys.executable, "-c", SUPERVISES, str(run.lock), str(run.run_json), port]

@@ -1,4 +1,4 @@
-"""How long the waits of a rehearsed stack may last follows from the pools that it asks for."""
+"""The limits of a rehearsed stack's waits follow from its pools."""
 
 import json
 from typing import Any

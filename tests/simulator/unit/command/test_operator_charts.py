@@ -1,4 +1,4 @@
-"""What a rehearsal says of charts that it has not, and of programs that it did not run."""
+"""A rehearsal's words on charts that it lacks, and on programs that it did not run."""
 
 import tarfile
 from datetime import datetime
@@ -31,7 +31,7 @@ def test_a_charts_version_that_the_rehearsal_has_not_is_said() -> None:
 def test_of_a_release_whose_charts_the_rehearsal_has_not_it_says_what_was_rehearsed(release: object) -> None:
     (said,) = operator_charts.not_taken({"aks-infiniband:release": release}, CHARTS)
     assert said.startswith("aks-infiniband:release 26.7 was rehearsed in part: ")
-    assert "the GPU driver among it, is of networkOperator 26.4.1 and gpuOperator v26.3.3." in said
+    assert "the GPU driver among them, are of networkOperator 26.4.1 and gpuOperator v26.3.3." in said
 
 
 @pytest.mark.parametrize("release", ["26.4", None])
@@ -68,7 +68,7 @@ def test_a_chart_is_not_renewed_for_a_definition_that_it_shares_with_another(
 
 
 def test_what_was_taken_to_succeed_is_named_by_its_job_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    message = "Container upgrade-crd is not run: simulated machines have no manage-crds. It is taken to succeed"
+    message = "Container upgrade-crd is not run: simulated machines lack manage-crds. The run continues"
 
     def event(pod: str, moment: str) -> dict[str, Any]:
         return {

@@ -1,4 +1,4 @@
-"""What a killed engine could not record is found in the simulated Azure, and imported."""
+"""Resources that a killed engine could not record are found in the simulated Azure, and imported."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a rehearsal with real tools refuses at the door: nothing is started or downloaded for it."""
+"""Refusals of a rehearsal with real tools at the door: nothing is started or downloaded for it."""
 
 import json
 from pathlib import Path

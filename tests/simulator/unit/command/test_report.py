@@ -1,4 +1,4 @@
-"""What a person sees of a rehearsal."""
+"""A person's view of a rehearsal."""
 
 from io import StringIO
 from pathlib import Path
@@ -126,7 +126,7 @@ def test_a_failure_ends_with_its_cause_and_the_next_command() -> None:
         "no [bold] quota",
         "ask for more",
         "Each part has a log in /run/logs",
-        "Next, once the cause is mended, or to look around in the cluster as it failed:",
+        "Next, once the cause is fixed, or to look around in the cluster as it failed:",
         "  make rehearse STACK=dev",
     ]
 

@@ -1,4 +1,4 @@
-"""Where a rehearsal cannot write, one sentence says so."""
+"""If a rehearsal cannot write, one sentence says so."""
 
 import errno
 import json
@@ -77,7 +77,7 @@ def test_a_full_disk_is_named_where_the_error_names_no_file(
 
 
 def run_poor(folder: Path, *command: str, room: int = 0) -> "subprocess.CompletedProcess[str] | None":
-    """Run a command where little is allowed; None, and a warning, where this kernel lets nobody make such a place."""
+    """Run a command in a place with few rights; None, and a warning, if this kernel lets no user make such a place."""
     folder.mkdir(exist_ok=True)
 
     def run(*words: str, room: int = 0) -> "subprocess.CompletedProcess[str]":
@@ -95,7 +95,7 @@ not_proven_is_shown = pytest.mark.filterwarnings("always:NOT PROVEN")
 
 @not_proven_is_shown
 def test_in_the_poor_place_nothing_works_but_to_write_in_its_folder(tmp_path: Path) -> None:
-    """The rehearsals that pass there prove nothing where this does not hold."""
+    """The rehearsals that pass there prove nothing if this does not hold."""
     done = run_poor(tmp_path / "folder", "proofs")
     if done is not None:
         assert json.loads(done.stdout) == {

@@ -1,4 +1,4 @@
-"""What a rehearsal shows of others' words is text: nothing of it reaches the terminal as a command."""
+"""A rehearsal's view of others' words is text: nothing of it reaches the terminal as a command."""
 
 import io
 from pathlib import Path

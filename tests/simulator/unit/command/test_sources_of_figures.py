@@ -1,4 +1,4 @@
-"""The rehearsal's tables of times and sizes say of every figure where it comes from, and when."""
+"""The rehearsal's tables of times and sizes name the source and the date of every figure."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ SAID = re.compile(r"\b20\d\d-\d\d\b|assumed")
 
 
 def sources(table: str) -> dict[str, str]:
-    """What is said of every row that is a number: the comment behind it, and the lines of comment above it."""
+    """The words on every row that is a number: the comment behind it, and the lines of comment above it."""
     found: dict[str, str] = {}
     above = ""
     for line in (TABLES / table).read_text().splitlines():

@@ -30,7 +30,7 @@ def write(folder: Path, name: str, text: str) -> None:
 def test_an_unknown_stack_names_the_stacks_there_are(tmp_path: Path) -> None:
     write(tmp_path, "Pulumi.dev.yaml", "config: {}")
     write(tmp_path, "Pulumi.sriov.yaml", "config: {}")
-    with pytest.raises(stack_file.StackFileError, match=r"'prod' has no file Pulumi\.prod\.yaml.*dev, sriov"):
+    with pytest.raises(stack_file.StackFileError, match=r"'prod' does not have a file Pulumi\.prod\.yaml.*dev, sriov"):
         stack_file.read(tmp_path, "prod")
 
 
@@ -204,7 +204,7 @@ def test_a_broken_stack_file_is_refused_by_name_and_line(tmp_path: Path, text: s
 
 def test_a_stack_file_in_another_encoding_is_refused(tmp_path: Path) -> None:
     (tmp_path / "Pulumi.dev.yaml").write_bytes("config: {a:b: Gerät}".encode("latin-1"))
-    with pytest.raises(stack_file.StackFileError, match=r"Pulumi\.dev\.yaml is not YAML: it is no text in UTF-8"):
+    with pytest.raises(stack_file.StackFileError, match=r"Pulumi\.dev\.yaml is not YAML: it is not text in UTF-8"):
         stack_file.read(tmp_path, "dev")
 
 

@@ -1,4 +1,4 @@
-"""Which stand-in takes the place of a chart, and of which there is none."""
+"""The stand-in that takes the place of a chart, and the charts without one."""
 
 from pathlib import Path
 from typing import Any

@@ -59,7 +59,7 @@ def test_an_update_that_measured_nothing_says_so_and_how_to_look_and_to_measure(
     assert "nothing: everything was, when it was last looked at, as the program says" in said
     assert "ndh100: nothing was measured by this update. An earlier one says: pass, on " in said
     assert ", 11 minutes ago (2 of 2 nodes, 16 of 16 HCAs; 1 kind of check)" in said
-    assert "asks: make rehearse KEEP=1 REFRESH=1\n" in said
+    assert "to compare the cluster with the program: make rehearse KEEP=1 REFRESH=1\n" in said
     assert f"measure again: {MEASURE}\n" in said
 
 

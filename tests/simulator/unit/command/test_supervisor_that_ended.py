@@ -1,4 +1,4 @@
-"""What is told of a supervisor that ended by itself: how, and where its words are if it left any."""
+"""The words on a supervisor that ended by itself: how, and the path of its log if it left any."""
 
 from pathlib import Path
 
@@ -12,8 +12,8 @@ def test_one_that_was_killed_points_to_no_empty_log(tmp_path: Path) -> None:
     log.touch()
     told = how_the_supervisor_ended(-9, log)
     assert told == (
-        "the process that watches over this rehearsal was killed (SIGKILL), by somebody or because this computer had "
-        "no memory left: start again"
+        "the process that watches over this rehearsal was killed (SIGKILL), by a person or because the memory of this "
+        "computer was full: start again"
     )
 
 

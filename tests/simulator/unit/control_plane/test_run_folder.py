@@ -1,4 +1,4 @@
-"""The folder of a run: emptied for a new one, never anybody else's."""
+"""The folder of a run: emptied for a new one, never a folder of others."""
 
 import json
 import threading

@@ -76,7 +76,7 @@ def started(machine: Machine, *pods: dict[str, Any]) -> Effects:
 
 
 def modules_of(a_pool: Pool) -> frozenset[str]:
-    """What a machine of the pool has loaded when everything that the components put on it runs."""
+    """The modules of a machine of the pool when everything that the components put on it runs."""
     machine, pods = machine_of(a_pool), []
     if a_pool.nic_driver == "doca-ofed":
         pods.append({"metadata": {"labels": {"nvidia.com/ofed-driver": ""}}, "spec": {"containers": []}})
@@ -163,7 +163,7 @@ def test_no_operand_of_the_gpu_operator_breaks_a_node_whoever_owns_the_driver(ow
 def test_gpu_nodes_of_another_ubuntu_get_the_driver_of_the_first_which_they_cannot_load(
     other: str, crash: bool
 ) -> None:
-    """What would become of pools that the settings refuse (stack/settings/consistency/machines.py, _one_system)."""
+    """The fate of pools that the settings refuse (stack/settings/consistency/machines.py, _one_system)."""
     a_pool = pool()
     nodes = [node(pool_facts(name, H100, os_sku=sku), 0, 0) for name, sku in (("nd", "Ubuntu"), ("other", other))]
     for document in nodes:

@@ -1,4 +1,4 @@
-"""What the command of a Job may do to this computer: it is a person's own process, confined to the run folder."""
+"""The rights of a Job's command on this computer: it is a person's own process, confined to the run folder."""
 
 import json
 import os
@@ -18,7 +18,7 @@ SHIM = PROJECT / "rehearsal/machines/kubelet/shim.py"
 
 
 class Place:
-    """A run folder with a pod's, and files of the person's beside."""
+    """A run folder with a pod's, and files of the person next to it."""
 
     def __init__(self, folder: Path) -> None:
         self.run, self.own, self.log = folder / "run", folder / "home", folder / "run/log"
@@ -31,7 +31,7 @@ class Place:
         self.log.touch()
 
     def run_confined(self, script: str, *, port: int = 1) -> str:
-        """What a shell script prints as a container; what it prints on standard error is left out."""
+        """The output of a shell script as a container; its standard error is left out."""
         limits = Confinement(reads=(self.run / "faults",), writes=(self.pod,), port=port).limits(self.log)
         command = [sys.executable, "-I", "-S", str(SHIM), str(os.getpid()), "-1", limits, "sh", "-c", script]
         return subprocess.run(command, capture_output=True, text=True, check=False, cwd=self.pod).stdout
@@ -43,7 +43,7 @@ def place(tmp_path: Path) -> Place:
 
 
 def test_this_kernel_confines_or_the_person_is_told() -> None:
-    """The tests below prove nothing where a kernel has no Landlock: then all that holds is that it is said."""
+    """The tests below prove nothing if a kernel lacks Landlock: then the warning is all that holds."""
     assert (landlock.version() == 0) == (landlock.warning() is not None)
 
 

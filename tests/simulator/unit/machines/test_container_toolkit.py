@@ -1,4 +1,4 @@
-"""Which GPUs a container without privileges sees of a machine."""
+"""The GPUs of a machine that a container without privileges sees."""
 
 from typing import Any
 

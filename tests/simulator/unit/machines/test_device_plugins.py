@@ -90,7 +90,7 @@ def test_gpus_are_nvidias() -> None:
     [
         ("{", "is not JSON"),
         ("{}", "has no list configList"),
-        (json.dumps({"configList": [{"rdmaHcaMax": 1}]}), "has no resourceName"),
+        (json.dumps({"configList": [{"rdmaHcaMax": 1}]}), "lacks a resourceName"),
         (shared_config(rdmaHcaMax="many", selectors={"vendors": ["15b3"]}), "rdmaHcaMax is 'many'"),
         (shared_config(selectors={}), "neither selectors nor devices"),
     ],

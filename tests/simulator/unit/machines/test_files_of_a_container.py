@@ -1,4 +1,4 @@
-"""What a container finds below /sys, /dev and /proc of a simulated machine."""
+"""A container's files below /sys, /dev and /proc of a simulated machine."""
 
 from dataclasses import replace
 from typing import Any

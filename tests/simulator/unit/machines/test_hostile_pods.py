@@ -1,4 +1,4 @@
-"""What a Job may leave for the stand-in of the kubelet, which nobody confines: it follows no link that a pod made."""
+"""A Job's traps for the stand-in of the kubelet, which is not confined: it follows no link that a pod made."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root has capabil
 
 
 class Place:
-    """A run folder with one container, and a file of the person's beside."""
+    """A run folder with one container, and a file of the person next to it."""
 
     def __init__(self, folder: Path) -> None:
         self.run, self.own = folder / "run", folder / "home"
@@ -33,7 +33,7 @@ class Place:
         self.key.chmod(0o600)
 
     def message(self, script: str, code: int = 0) -> str:
-        """What the kubelet takes for the message of a container that runs a shell script."""
+        """The kubelet's message of a container that runs a shell script."""
         start = ContainerStart(
             command=None,
             environment={"PATH": os.environ["PATH"], "KEY": str(self.key), "OWN": str(self.own)},
@@ -51,7 +51,7 @@ class Place:
         return asyncio.run(asyncio.wait_for(run(), 60))
 
     def is_untouched(self) -> bool:
-        """Whether the person's folder is as it was."""
+        """True if the person's folder is as it was."""
         return self.key.read_text() == KEY and [path.name for path in self.own.iterdir()] == [self.key.name]
 
 

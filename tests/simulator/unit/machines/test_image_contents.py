@@ -1,4 +1,6 @@
-"""What an image has: a container of NVIDIA's CUDA runtime image starts without Python, and gets it from packages."""
+"""The content of an image: a container of NVIDIA's CUDA runtime image starts without Python, and gets it from
+packages.
+"""
 
 import os
 import re
@@ -39,7 +41,7 @@ class Container:
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
     def apt_get(self, script: str) -> None:
-        """Have another apt-get in its place, which notes what it is asked for."""
+        """Put another apt-get in its place, which notes its arguments."""
         program = self.folder / "bin/apt-get"
         program.unlink()
         program.write_text(f'#!/bin/sh\necho "$@" >> {self.folder}/asked\n{script}\n')
@@ -47,7 +49,7 @@ class Container:
 
     @property
     def words(self) -> str:
-        """What the kubelet shows of how it ended."""
+        """The kubelet's view of its end."""
         return (self.folder / "log").read_text()
 
 

@@ -1,4 +1,4 @@
-"""What pulling an image takes, and who waits for it."""
+"""The duration of pulling an image, and the pods that wait for it."""
 
 import asyncio
 from collections.abc import Coroutine

@@ -19,7 +19,7 @@ from rehearsal.tools.paths import PROJECT
 
 MODULES = ("ib_ipoib", "ib_umad", "ib_uverbs", "mlx5_ib", "rdma_ucm")
 ADDRESSES = {"n0": "10.1.0.1", "n1": "10.1.0.2"}
-"""Of net1, on each machine's only HCA."""
+"""Addresses of net1, on each machine's only HCA."""
 PROGRAM = "import sys; from rehearsal.machines.rdma_tools.sockperf import main; sys.exit(main(sys.argv[1:]))"
 
 
@@ -55,7 +55,7 @@ def servers(tmp_path: Path) -> Iterator[Path]:
 
 
 def asked(run: Path, address: str, *faults: dict[str, Any]) -> str:
-    """What a client on the first machine says of an address, on machines with these faults."""
+    """A client's words on an address, on the first machine, with these faults."""
     (run / FILE).parent.mkdir(exist_ok=True)
     (run / FILE).write_text(json.dumps(faults))
     for node in ADDRESSES:

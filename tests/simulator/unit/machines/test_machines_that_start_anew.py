@@ -1,4 +1,4 @@
-"""Which faults leave a machine that Azure restarts or redeploys, and what its host is called afterwards."""
+"""The faults that leave a machine that Azure restarts or redeploys, and the name of its host afterwards."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What happens on one machine is the business of nobody who waits for another: a data centre may have a thousand."""
+"""Events on one machine do not concern a wait for another: a data centre may have a thousand."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,6 @@
-"""What Azure's instance metadata service says of a simulated machine, and that nobody asks the real one."""
+"""The answer of Azure's instance metadata service on a simulated machine, and the proof that no program calls the real
+one.
+"""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Second networks: what an annotation asks for, which addresses there are, and what Multus writes."""
+"""Second networks: the request in an annotation, the addresses that there are, and Multus' output."""
 
 import json
 from typing import Any

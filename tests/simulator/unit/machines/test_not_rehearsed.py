@@ -1,4 +1,4 @@
-"""What a pod asks for and a rehearsal does not do, in the words of its event."""
+"""A pod's requests that a rehearsal does not fulfil, in the words of its event."""
 
 from rehearsal.machines.kubelet.not_rehearsed import differing_limit, differing_users
 
@@ -7,7 +7,7 @@ OURS = {"runAsUser": 1000, "runAsGroup": 100}
 
 def test_a_pod_that_asks_for_another_user_is_told_whose_its_programs_are() -> None:
     spec = {"securityContext": {"runAsUser": 65534, "runAsGroup": 100, "fsGroup": 5}}
-    users = "runAsUser 0 has no effect, a rehearsal runs every program as 1000, which started it"
+    users = "runAsUser 0 does nothing, a rehearsal runs every program as 1000, which started it"
     assert list(differing_users({"securityContext": {"runAsUser": 0}}, spec, OURS)) == [users, "fsGroup has no effect"]
 
 

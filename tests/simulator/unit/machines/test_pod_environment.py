@@ -59,7 +59,7 @@ def test_fields_of_the_downward_api(path: str, value: str) -> None:
 
 
 def test_a_field_that_there_is_not_is_refused_with_those_that_there_are() -> None:
-    with pytest.raises(InvalidReferenceError, match=r"no field status\.phase; .*status\.podIP"):
+    with pytest.raises(InvalidReferenceError, match=r"the field status\.phase does not exist; .*status\.podIP"):
         value_from(fieldRef={"fieldPath": "status.phase"})
 
 
@@ -143,5 +143,5 @@ def test_projected_sources_lie_side_by_side(tmp_path: Path) -> None:
 def test_a_missing_or_unknown_source_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(MissingReferenceError, match='configmap "none" not found'):
         written({"name": "v", "configMap": {"name": "none"}}, tmp_path)
-    with pytest.raises(InvalidReferenceError, match="no volumes of kind persistentVolumeClaim"):
+    with pytest.raises(InvalidReferenceError, match="does not have volumes of kind persistentVolumeClaim"):
         written({"name": "v", "persistentVolumeClaim": {"claimName": "c"}}, tmp_path)

@@ -1,4 +1,4 @@
-"""What the simulated RDMA tools show of a machine, read and judged by the validation's own code."""
+"""The simulated RDMA tools' view of a machine, read and judged by the validation's own code."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""How simulated programs of different pods reach each other: sockets that belong to the run folder's owner alone."""
+"""The way between simulated programs of different pods: sockets that belong to the run folder's owner alone."""
 
 import os
 import threading
@@ -45,7 +45,7 @@ def test_a_client_reaches_a_server_by_its_pods_address_and_nothing_listens_on_a_
 @pytest.mark.field_report("R17")
 @pytest.mark.parametrize(("address", "reached"), [("172.16.3.7", False), ("172.17.3.7", True)])
 def test_a_pod_with_an_address_of_azures_rdma_network_is_not_reached(run: str, address: str, reached: bool) -> None:
-    """What would become of a pod range that the settings refuse."""
+    """The fate of a pod range that the settings refuse."""
     server = wire.Listener(run, address, PORT)
     try:
         wire.connect(run, address, PORT)

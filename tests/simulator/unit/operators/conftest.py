@@ -67,7 +67,7 @@ class Cluster:
         return Snapshot({kind: list(objects.values()) for kind, objects in self.objects.items()})
 
     def obey(self, plan: Plan) -> None:
-        """Do what a plan asks for."""
+        """Carry out a plan."""
         for document in plan.objects:
             old = self.objects.get(document["kind"], {}).get(document["metadata"]["name"])
             kept = {"status": old["status"]} if old and "status" in old else {}
@@ -94,7 +94,7 @@ class Cluster:
             document["status"] = status
 
     def scheduled(self, daemon_set: str, desired: int, ready: int | None = None, updated: int | None = None) -> None:
-        """What the DaemonSet controller says of a DaemonSet now."""
+        """The DaemonSet controller's words on a DaemonSet now."""
         document = self.objects["DaemonSet"][daemon_set]
         document["status"] = {
             "observedGeneration": document["metadata"]["generation"],
@@ -143,7 +143,7 @@ class Cluster:
         )
 
     def workload(self, name: str, node: str, *, controlled: bool = True, **spec: Any) -> Document:
-        """Somebody's running pod on a node."""
+        """A tenant's running pod on a node."""
         owners = [{"kind": "Job", "uid": f"job-of-{name}", "controller": True}] if controlled else []
         metadata = {"name": name, "namespace": "work", "labels": {"app": name}, "ownerReferences": owners}
         container = {"name": "main", **spec.pop("container", {})}

@@ -1,4 +1,4 @@
-"""What the tests of the Network Operator ask of its reconcile."""
+"""The tests' calls to the Network Operator's reconcile."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the Network Operator's DaemonSets have beside what their policy says."""
+"""The fields of the Network Operator's DaemonSets in addition to their policy."""
 
 import json
 from typing import Any

@@ -234,7 +234,7 @@ def test_images_take_what_they_do_not_say_from_global(running: Any) -> None:
 
 
 def test_the_label_stays_as_it_was_on_a_node_that_says_nothing_any_more(running: Any, settle: Any) -> None:
-    """The node lifecycle controller says of the pod that it is not ready; of its container nobody says so."""
+    """The node lifecycle controller says of the pod that it is not ready; no program says so of its container."""
     running.policy({"ofedDriver": IMAGE})
     settle(running, reconcile)
     running.pod(OFED, "ib-0", ready=True)

@@ -1,4 +1,4 @@
-"""NicNodePolicies: what each makes for its own nodes, beside others and beside the cluster's policy."""
+"""NicNodePolicies: the objects of each for its own nodes, next to others and to the cluster's policy."""
 
 from typing import Any
 

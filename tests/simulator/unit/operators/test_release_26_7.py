@@ -1,4 +1,4 @@
-"""What the stand-ins of 26.7 do otherwise than those of 26.4 and 26.3; an operator's own image tells its release."""
+"""The differences of the stand-ins of 26.7 from those of 26.4 and 26.3; an operator's own image shows its release."""
 
 from typing import Any
 

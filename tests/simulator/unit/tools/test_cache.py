@@ -1,4 +1,4 @@
-"""Which folder the built programs are in, and when what is there is used."""
+"""The folder of the built programs, and the condition for using its content."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ from rehearsal.tools.pins import MODULES, PROJECT, SOURCES
 
 @pytest.fixture(name="sources")
 def _sources(tmp_path: Path) -> Path:
-    """What decides the result, in small."""
+    """The files that decide the result, in small."""
     for name in (*MODULES, "left-out", "doors"):
         (tmp_path / "sources" / name).mkdir(parents=True)
     for name in (

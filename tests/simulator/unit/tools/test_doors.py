@@ -1,4 +1,4 @@
-"""The door that is built into Pulumi's programs: where it goes, and that no version is built without it."""
+"""The door that is built into Pulumi's programs: its place, and the proof that no version is built without it."""
 
 import json
 from pathlib import Path

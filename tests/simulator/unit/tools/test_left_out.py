@@ -1,4 +1,4 @@
-"""What the programs are built without, and how Go is told."""
+"""The packages that the programs are built without, and the way to build without them."""
 
 import json
 from pathlib import Path

@@ -38,7 +38,7 @@ def test_kubernetes_and_its_staging_modules_are_of_one_release() -> None:
 
 
 def _versions(module: str) -> dict[str, str]:
-    """What a module is built with; a replacement by another version is that version."""
+    """The versions that a module is built with; a replacement by another version is that version."""
     required = {path: version for path, (version, _) in pins.requirements(SOURCES / module / "go.mod").items()}
     replaced = re.findall(r"^\t(\S+) => \S+ (v\S+)$", _go_mod(module), re.MULTILINE)
     return required | {path: version for path, version in replaced if path in required}

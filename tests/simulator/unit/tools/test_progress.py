@@ -1,4 +1,4 @@
-"""What a build says that it has left."""
+"""A build's words on the rest of its work."""
 
 from pathlib import Path
 

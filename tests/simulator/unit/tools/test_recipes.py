@@ -1,4 +1,4 @@
-"""What is built, and which programs of a half-built draft are used again."""
+"""The programs that are built, and those of a half-built draft that are used again."""
 
 from pathlib import Path
 

@@ -19,7 +19,7 @@ def thing(name: str, version: int = 1, uid: str = "u", **rest: Any) -> Document:
 
 
 class Listing:
-    """What a list gives: the objects, and the version from which to watch."""
+    """The result of a list: the objects, and the version from which to watch."""
 
     resourceVersion = "1"  # noqa: N815 - as lightkube calls it
 

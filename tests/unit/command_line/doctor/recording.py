@@ -93,7 +93,7 @@ def cut(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def _promised(spec: dict[str, Any]) -> dict[str, Any]:
-    """Of what a validation's Job expects the number of nodes."""
+    """The number of nodes in the expectations of a validation's Job."""
     told = (spec["template"].get("metadata") or {}).get("annotations") or {}
     if EXPECTATIONS_ANNOTATION not in told:
         return {}
@@ -151,7 +151,7 @@ _HOW: Final = ("exitCode", "reason", "message")
 
 
 def _without_nothing(value: Any) -> Any:
-    """Without keys that have nothing, except what every object has, and what says that a container runs."""
+    """Without keys that have nothing, except those of every object, and those that say that a container runs."""
     if isinstance(value, dict):
         kept = {name: _without_nothing(item) for name, item in value.items()}
         return {name: item for name, item in kept.items() if item not in (None, {}, []) or name in ("running", "spec")}

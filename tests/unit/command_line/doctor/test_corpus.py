@@ -1,4 +1,4 @@
-"""The doctor's score on clusters broken in rehearsals: each trouble is told once, and none after it is mended."""
+"""The doctor's score on clusters broken in rehearsals: each trouble is reported once, and none after it is repaired."""
 
 import pytest
 

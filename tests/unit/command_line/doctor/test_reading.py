@@ -23,7 +23,7 @@ from tests.unit.command_line.doctor.sick_clusters import healthy, sick
 
 
 class Cluster:
-    """An API server on loopback that has a recorded cluster, and notes what it is asked for."""
+    """An API server on loopback that has a recorded cluster, and notes its requests."""
 
     def __init__(self, snapshot: Any, refused: str = "") -> None:
         self.objects = [dict(item) for item in snapshot.objects()]
@@ -73,7 +73,7 @@ class Cluster:
             return 404, b'{"kind": "Status"}'
         items: list[Any] | None = [whole(item) for item in found]
         if parts[-1] == "secrets":
-            items = items or None  # of metadata alone the API server lists null where there is nothing
+            items = items or None  # for metadata alone the API server lists null if there is nothing
         return 200, json.dumps({"kind": "List", "apiVersion": "v1", "metadata": {}, "items": items}).encode()
 
     @property
@@ -205,7 +205,9 @@ def test_what_it_reads_is_what_it_examines(cluster: Cluster) -> None:
 
 @pytest.mark.parametrize("cluster", [lambda: Cluster(sick("validation-failed"))], indirect=True, ids=["report"])
 def test_a_report_counts_in_the_validations_namespace_alone(cluster: Cluster) -> None:
-    """Elsewhere whoever may write a ConfigMap could have made one, to have machines replaced that are fine."""
+    """In other namespaces every user who may write a ConfigMap could have made one, to have machines replaced that are
+    fine.
+    """
     *_, own = [item for item in cluster.objects if item["kind"] == "ConfigMap" and "report.json" in item["data"]]
     namespaces = ("team", NETWORK_OPERATOR_NAMESPACE)
     forged = [{**own, "metadata": {**own["metadata"], "name": "rdma-devices-own", "namespace": n}} for n in namespaces]

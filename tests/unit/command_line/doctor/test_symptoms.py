@@ -97,7 +97,7 @@ def test_text_and_terminal_say_object_evidence_cause_and_fix() -> None:
 @pytest.mark.parametrize("name", HEALTHY)
 @pytest.mark.parametrize("part", ["status", "labels"])
 def test_an_object_without_a_part_that_may_be_missing_is_no_traceback(name: str, part: str) -> None:
-    """A cluster that somebody else built, or that is being built, has objects without a status or a label."""
+    """A cluster that others built, or that is being built, has objects without a status or a label."""
     for number, _ in enumerate(healthy(name).objects()):
         cluster = healthy(name)
         item: Any = list(cluster.objects())[number]

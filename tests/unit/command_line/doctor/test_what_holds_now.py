@@ -1,4 +1,6 @@
-"""The doctor tells what holds now: events of what is gone, mended or another object of the name count for nothing."""
+"""The doctor reports the current state: events of objects that are gone, repaired or only share the name count for
+nothing.
+"""
 
 import re
 from typing import Any

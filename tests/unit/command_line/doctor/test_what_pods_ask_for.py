@@ -22,7 +22,7 @@ from tests.unit.command_line.doctor.sick_clusters import healthy
 CLUSTER_OF: Mapping[Mode, str] = {
     "rdma-shared": "dev", "sriov": "mixed", "ipoib": "dev", "dra": "dev", "driver-only": "dev",
 }  # fmt: skip
-"""A recorded cluster whose device plugins offer what the mode's pods ask for."""
+"""A recorded cluster whose device plugins offer what the mode's pods request."""
 JOBS = {
     "indexed_job": lambda asked: jobs.indexed_job(asked, ["train"]),
     "tcp_job": lambda asked: jobs.tcp_job(asked, ["train"]),
@@ -35,7 +35,7 @@ JOBS = {
 
 
 def templates(document: Any) -> Iterator[dict[str, Any]]:
-    """The pod templates in a document that ask for devices."""
+    """The pod templates in a document that request devices."""
     if isinstance(document, dict):
         spec = document.get("spec")
         if isinstance(spec, dict) and any("resources" in each for each in spec.get("containers") or []):
@@ -111,7 +111,7 @@ WAYS: Mapping[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "privileged in the host's network": ({}, {"hostNetwork": True}, {"privileged": True}),
     "the host's /dev": ({}, {"volumes": [{"name": "dev", "hostPath": {"path": "/dev/"}}]}, {}),
 }
-"""How pods get InfiniBand elsewhere: resources, the pod's spec, the container's permissions."""
+"""The ways to InfiniBand for pods elsewhere: resources, the pod's spec, the container's permissions."""
 
 
 def _template(resources: dict[str, Any], spec: dict[str, Any], context: dict[str, Any]) -> dict[str, Any]:

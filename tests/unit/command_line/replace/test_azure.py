@@ -1,4 +1,4 @@
-"""How far Azure is with what it was asked for: what is refused, what passes, and what is not known."""
+"""The progress of a request to Azure: refused, passing, or unknown."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What `aks-infiniband replace` does next, from what is known of a machine and what is seen now."""
+"""The next action of `aks-infiniband replace`, from the known facts on a machine and the current ones."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which pods leave a node before its machine is restarted, and which of them nobody would make again."""
+"""The pods that leave a node before its machine is restarted, and those of them that no controller would make again."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How often `aks-infiniband replace` looks at a cluster while it waits."""
+"""The pace at which `aks-infiniband replace` looks at a cluster while it waits."""
 
 from aks_infiniband_cli.bad_machines.replace.pace import Pace
 

@@ -1,4 +1,4 @@
-"""What `aks-infiniband replace` sees: who is healthy, what Azure does by itself, what a measurement says of a node."""
+"""The view of `aks-infiniband replace`: healthy nodes, Azure's own actions, a measurement's words on a node."""
 
 from dataclasses import replace
 from types import SimpleNamespace

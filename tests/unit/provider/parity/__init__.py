@@ -1,7 +1,7 @@
 """Every component twice: the inputs of a program in another language, and the arguments of the same one in Python.
 
-Inputs are as the engine hands them over, where every number is a float. Each is given, and none is what it would be by
-default.
+Inputs are as the engine hands them over, which makes every number a float. Each is given, and none is what it would be
+by default.
 """
 
 from collections.abc import Callable, Mapping

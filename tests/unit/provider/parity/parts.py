@@ -1,4 +1,4 @@
-"""What several components take, twice: as the engine hands it over, and as in Python."""
+"""The inputs of several components, twice: as the engine hands them over, and as in Python."""
 
 from typing import Any, Final
 

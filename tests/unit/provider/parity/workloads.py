@@ -1,4 +1,4 @@
-"""What runs on machines, what measures and watches them, and what workloads find."""
+"""The programs on machines, those that measure and watch them, and the settings of workloads."""
 
 from typing import Any, Final
 

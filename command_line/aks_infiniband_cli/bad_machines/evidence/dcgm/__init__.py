@@ -1,4 +1,5 @@
-"""DCGM's diagnostics of a machine's GPUs, where the GPU Operator runs DCGM: a second opinion beside the validation's.
+"""DCGM's diagnostics of a machine's GPUs, if the GPU Operator runs DCGM: a second opinion in addition to the
+validation's.
 
-Nothing here fails the evidence: what DCGM does not say is told as the reason.
+Nothing here fails the evidence: if DCGM does not answer, the reason is reported.
 """

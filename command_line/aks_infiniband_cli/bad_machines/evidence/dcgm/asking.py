@@ -1,4 +1,4 @@
-"""Whether a node's DCGM is asked, and how: plain data in, plain data out."""
+"""The call to a node's DCGM, and its condition: plain data in, plain data out."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from aks_infiniband_cli.bad_machines.evidence.node_job import job_on
 from aks_infiniband_cli.validate.deployed import Deployed, Object
 
 _GPUS: Final = ("nvidia.com/gpu", "nvidia.com/mig-")
-"""How the names of the device plugin's resources begin: whole GPUs, those that are shared, and parts."""
+"""Prefixes of the device plugin's resources: whole GPUs, those that are shared, and parts."""
 _PRESENT: Final = "nvidia.com/gpu.present"
 _SECONDS: Final = 600
-"""How long DCGM has: the tests of new kinds of GPUs have hung (NVIDIA/DCGM issue 247, 2025-07-31)."""
+"""Limit for DCGM: the tests of new kinds of GPUs have hung (NVIDIA/DCGM issue 247, 2025-07-31)."""
 _GRACE_SECONDS: Final = 30
-"""dcgmi has the host engine stop the diagnostics when it is told to end, and waits 25 s for that."""
+"""On a signal to end, dcgmi has the host engine stop the diagnostics, and waits 25 s for that."""
 _NO_POD: Final = (
     "no pod nvidia-dcgm runs on the node: the GPU Operator installs DCGM's host engine if its Helm values have "
     "`dcgm: {enabled: true}` (values/gpu-operator.yaml)"
@@ -34,20 +34,20 @@ class HostEngine:
     pod: str
     address: str
     image: str
-    """It has dcgmi, of the same release."""
+    """The image has dcgmi, of the same release."""
 
 
 def has_gpus(node: Object, validation: Deployed) -> bool:
-    """Whether a machine has, or should have, GPUs that DCGM knows."""
+    """True if a machine has, or should have, GPUs that DCGM knows."""
     resources = (*((node.get("status") or {}).get("capacity") or {}), *validation.resources)
     return _PRESENT in (node["metadata"].get("labels") or {}) or any(name.startswith(_GPUS) for name in resources)
 
 
 def engine_on(name: str, pods: Sequence[Object], operators: Collection[str] = OPERATOR_NAMESPACES) -> HostEngine | str:
-    """The host engine of a node, if it can be asked now; else why not.
+    """The host engine of a node, if it can be called now; else the reason why not.
 
-    pods: of all namespaces. The diagnostics take the GPUs for themselves, so nobody else may use them. operators: their
-    namespaces; anybody's pod may have the label, and its image would run with all GPUs.
+    pods: of all namespaces. The diagnostics take the GPUs for themselves, so no other pod may use them. operators:
+    their namespaces; any pod may have the label, and its image would run with all GPUs.
     """
     here = [pod for pod in pods if (pod.get("spec") or {}).get("nodeName") == name and not is_over(pod)]
     engines = labelled(operators_pods(here, operators), dict([HOST_ENGINE_LABEL]))
@@ -75,12 +75,12 @@ def _address(pod: Object) -> str:
 def _held(pod: Object) -> Iterator[str]:
     asked = asks_of(pod)
     yield from (name for name in asked.resources if name.startswith(_GPUS))
-    # What a claim is of stands in other objects; on a machine with GPUs it is hardly of anything else.
+    # The content of a claim stands in other objects; on a machine with GPUs it is hardly anything else.
     yield from (f"the resource claim {name}" for name in asked.claims)
 
 
 def command_of(engine: HostEngine) -> list[str]:
-    """What is asked."""
+    """The command line."""
     return ["dcgmi", "diag", "-r", str(LEVEL), "-j", "--host", f"{engine.address}:{HOST_ENGINE_PORT}"]
 
 
@@ -90,13 +90,13 @@ def _offered(node: Object) -> dict[str, str]:
 
 
 def job_of(node: Object, engine: HostEngine, validation: Deployed, token: str) -> dict[str, Any]:
-    """The Job that asks: dcgmi runs in a pod of its own, and the diagnostics where the host engine is.
+    """The Job of the call: dcgmi runs in a separate pod, and the diagnostics in the host engine's pod.
 
-    The pod takes all GPUs that the node offers. So nobody is given one meanwhile, and if somebody was given one just
-    before, the kubelet refuses this pod. It does nothing with them. A node that is cordoned gets nothing new, and may
-    have a GPU with which no container starts, so there the pod takes none; `void` is for the image, which asks for all.
-    It has no privilege and no token of the API server. When the Job is deleted or its time is up, dcgmi has the host
-    engine stop; a program that is executed in the other pod would go on.
+    The pod takes all GPUs that the node offers. So no pod gets one meanwhile, and if a pod got one just before, the
+    kubelet refuses this pod. The pod does nothing with them. A node that is cordoned gets nothing new, and may have a
+    GPU with which no container starts, so there the pod takes none; `void` is for the image, which requests all. The
+    pod is without privileges and without a token of the API server. When the Job is deleted or its time is up, dcgmi
+    has the host engine stop; a program that is executed in the other pod would continue.
     """
     gpus = {} if (node.get("spec") or {}).get("unschedulable") else _offered(node)
     container = {

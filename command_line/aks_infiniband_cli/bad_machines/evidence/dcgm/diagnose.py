@@ -1,4 +1,4 @@
-"""Asks the DCGM of a node for its second opinion. Whatever goes wrong is told, and fails nothing."""
+"""Gets a second opinion from the DCGM of a node. Every error is reported, and fails nothing."""
 
 import secrets
 from collections.abc import Collection, Mapping, Sequence
@@ -18,7 +18,7 @@ from aks_infiniband_cli.validate.nodes import name_of
 def diagnosed(
     client: Client, node: Object, pods: Sequence[Object], validation: Deployed, operators: Collection[str]
 ) -> dict[str, Any] | None:
-    """What DCGM says of a node's GPUs, as `diagnosis_of` has it, with `pod`, `command` and `promised`, the number of
+    """DCGM's diagnosis of a node's GPUs, as `diagnosis_of` has it, with `pod`, `command` and `promised`, the number of
     GPUs that the pool counts on; or `not_asked` or `failed`, which say why it said nothing. None without NVIDIA's GPUs.
 
     pods: of all namespaces. operators: their namespaces.

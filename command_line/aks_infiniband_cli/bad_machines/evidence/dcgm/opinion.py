@@ -1,4 +1,4 @@
-"""What DCGM found, in words for a ticket, and how it stands beside the validation's verdict of the same GPUs."""
+"""DCGM's findings, in words for a ticket, and their relation to the validation's verdict on the same GPUs."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,17 +17,17 @@ Diagnosis = Mapping[str, Any]
 
 
 def finds_bad(row: Mapping[str, Any]) -> bool:
-    """Whether a result speaks against the hardware. A setting that DCGM dislikes, as persistence mode, does not."""
+    """True if a result speaks against the hardware. A setting that DCGM dislikes, as persistence mode, does not."""
     return row["result"] == "Fail" and bool(row["hardware"])
 
 
 def problems(asked: Diagnosis | None) -> list[str]:
-    """In a line each: what DCGM finds wrong with the machine; nothing where it was not asked, or has said nothing."""
+    """In a line each: DCGM's findings against the machine; nothing if it was not called, or has said nothing."""
     return [f"DCGM: {_told(row)}" for row in (asked or {}).get("results", ()) if finds_bad(row)]
 
 
 def findings(diagnosis: Diagnosis) -> list[str]:
-    """In a line each: for each test, on how many GPUs it passed, and every result that is no pass."""
+    """In a line each: for each test, the number of GPUs that passed it, and every result that is not a pass."""
     lines: list[str] = []
     for test in dict.fromkeys(row["test"] for row in diagnosis["results"]):
         rows = [row for row in diagnosis["results"] if row["test"] == test]
@@ -54,10 +54,11 @@ def _of(row: Mapping[str, Any]) -> str:
 def beside(
     asked: Diagnosis, checks: Iterable[Mapping[str, Any]], gpus: Sequence[Mapping[str, str]], measured_on: str | None
 ) -> dict[str, list[str]]:
-    """As `second_opinion`, in a line each: where DCGM and the validation agree about the GPUs, and where not.
+    """As `second_opinion`, in a line each: the points on which DCGM and the validation agree about the GPUs, and those
+    on which not.
 
-    checks: what fails or warns at the node in the pool's last validation. gpus: as the machine's nvidia-smi tells them.
-    measured_on: when that validation ended; None where there is none.
+    checks: failures and warnings at the node in the pool's last validation. gpus: as the machine's nvidia-smi reports
+    them. measured_on: the end of that validation; None without one.
     """
     if "results" not in asked:
         return {}
@@ -95,6 +96,6 @@ def _of_gpu(gpu: int, theirs: Sequence[str], ours: Sequence[str], measured_on: s
 
 
 def _numbers(diagnosis: Diagnosis, gpus: Sequence[Mapping[str, str]]) -> dict[int, int]:
-    """nvidia-smi's number by DCGM's, where both tell the serial number. The two need not be the same."""
+    """nvidia-smi's number by DCGM's, if both report the serial number. The two need not be the same."""
     by_serial = {gpu["serial"]: int(gpu["index"]) for gpu in gpus if gpu["index"].isdigit()}
     return {number: by_serial[serial] for number, serial in diagnosis["serials"].items() if serial in by_serial}

@@ -13,13 +13,13 @@ from aks_infiniband.facts.dcgm import SOFTWARE_CATEGORIES
 from aks_infiniband.handwritten import shortened
 
 _ROOTS: Final = ("DCGM Diagnostic", "DCGM GPU Diagnostic")
-"""Of DCGM 4, and of DCGM 3."""
+"""Names in DCGM 4, and in DCGM 3."""
 _DRIVER: Final = "Driver Version Detected"
 _DEPLOYMENT: Final = "Deployment"
 _OF_HARDWARE: Final = ("Page Retirement/Row Remap", "Inforom", "software")
-"""The tests of that category that speak of GPUs, too: of DCGM 3, and that of DCGM 4, which is all of them in one."""
+"""Tests of that category that speak of GPUs, too: of DCGM 3, and the one test of DCGM 4 that joins them all."""
 _SHOWN: Final = 300
-"""Characters of what is no document, in an error."""
+"""Characters of an output that is not a document, in an error."""
 
 Document = Mapping[str, Any]
 Row = dict[str, Any]
@@ -32,10 +32,10 @@ class DiagnosticsError(Exception):
 def diagnosis_of(printed: str) -> dict[str, Any]:
     """The result of the diagnostics, whichever form it has: `version` and `driver`, `serials` of the GPUs by DCGM's
     number, `results` (each with `category`, `test`, `device`, `gpu`, `result`, `words` and `hardware`), and `said`: the
-    lines beside the document.
+    lines outside the document.
 
-    printed: what came from dcgmi, both streams. Its exit code is not asked for: it is 226 or 205 (-30, -51) where a
-    test fails. Raises DiagnosticsError.
+    printed: what came from dcgmi, both streams. Its exit code does not matter: it is 226 or 205 (-30, -51) if a test
+    fails. Raises DiagnosticsError.
     """
     document, said = _document(printed)
     root = next(document[name] for name in _ROOTS if name in document)
@@ -125,7 +125,7 @@ def _warnings(result: Document) -> list[Document]:
 
 
 def _gpu(result: Document) -> int | None:
-    """DCGM's number of the GPU; None where the result is about no single one, or about something else."""
+    """DCGM's number of the GPU; None if the result is about no single one, or about something else."""
     if "entity_id" in result:
         return int(result["entity_id"]) if str(result.get("entity_group")).upper() == "GPU" else None
     given = str(result.get("gpu_id", result.get("gpu_ids", "")))
@@ -133,7 +133,7 @@ def _gpu(result: Document) -> int | None:
 
 
 def _info(result: Document) -> list[str]:
-    """Why a test was skipped; what it measured where it passed is left out."""
+    """The reason why a test was skipped; the measurements of a test that passed are left out."""
     if str(result["status"]) != "Skip":
         return []
     found = result.get("info") or []
@@ -145,7 +145,7 @@ def _word(found: Any) -> str:
 
 
 def _serials(document: Document) -> dict[int, str]:
-    """Serial numbers by DCGM's number of the GPU; empty text for one that does not tell it."""
+    """Serial numbers by DCGM's number of the GPU; empty text for one without a report of it."""
     groups: Sequence[Document] = list(_each(document.get("entity_groups") or []))
     entities = [entity for group in groups if group["entity_group"] == "GPU" for entity in _each(group["entities"])]
     pairs = [(entity["entity_id"], entity.get("serial_num")) for entity in entities]

@@ -1,7 +1,7 @@
 """The rules for values that have to go together, a module for each topic. A rule yields what is wrong.
 
-A rule is for the stack as a whole (a module's STACK) or for one pool (its POOL). It ends where it asks for a value that
-is not well-formed, so each rule asks for little.
+A rule is for the stack as a whole (a module's STACK) or for one pool (its POOL). A rule ends if it reads a value that
+is not well-formed, so each rule reads little.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ _TOPICS = (
 
 
 def check(reading: Reading) -> Iterator[Mistake]:
-    """What does not go together in a stack file."""
+    """The contradictions in a stack file."""
     for topic in _TOPICS:
         rules = [rule(reading) for rule in topic.STACK]
         rules += [rule(pool) for rule in topic.POOL for pool in reading.pools]

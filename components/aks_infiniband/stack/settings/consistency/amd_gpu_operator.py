@@ -10,7 +10,7 @@ _PATH = "amdGpuOperator"
 
 
 def managed(pool: PoolReading) -> bool:
-    """Whether it has GPUs of AMD whose driver somebody owns. Raises Unreadable for an unknown size."""
+    """True if the pool has GPUs of AMD with an owner of their driver. Raises Unreadable for an unknown size."""
     gpus = pool.facts.size.accelerator
     return gpus is not None and gpus.software == "rocm" and pool.facts.gpu_driver != "none"
 

@@ -15,7 +15,7 @@ def _inbox(pool: PoolReading) -> Iterator[Mistake]:
     if pool.infiniband and ACCESS[pool.facts.mode].claims and pool.facts.nic_driver != "inbox":
         reason = (
             "must be inbox in mode dra: dranet does not see HCAs again whose driver OFED has reloaded; or take the "
-            "mode sriov, which gives each pod HCAs of its own too"
+            "mode sriov, which gives each pod separate HCAs too"
         )
         yield wrong(pool.path("nicDriver"), pool.facts.nic_driver, reason)
 

@@ -28,7 +28,7 @@ def today() -> date:
 def _one_cluster(reading: Reading) -> Iterator[Mistake]:
     made = reading.settings.cluster is not None
     if made and not reading.in_azure:
-        yield wrong(("existingCluster",), None, "cannot stand beside aks-infiniband:cluster: keep one of them")
+        yield wrong(("existingCluster",), None, "cannot be given with aks-infiniband:cluster: keep one of them")
     elif not made and reading.in_azure:
         reason = (
             'is missing: give at least kubernetesVersion, such as {kubernetesVersion: "1.35"}; '
@@ -44,12 +44,12 @@ def _location(reading: Reading) -> Iterator[Mistake]:
     if made and location is not None and location not in reading.regions:
         hint = did_you_mean(location, list(reading.regions))
         reason = (
-            f"is no region of Azure's that is known ({REGIONS_OF}); {hint}a new one, or one of another cloud, is named "
+            f"is not a known Azure region ({REGIONS_OF}); {hint}a new one, or one of another cloud, is named "
             f"under aks-infiniband:regions: {{{location}: ['1', '2', '3']}}, with its availability zones"
         )
         yield wrong(("location",), location, reason)
     if not made and not reading.in_azure and location is not None:
-        reason = "is Azure's, and an existing cluster has no Azure resource: remove it"
+        reason = "is for a cluster that Azure's resources describe, not for an existing cluster: remove it"
         yield wrong(("location",), location, reason)
 
 
@@ -71,7 +71,7 @@ def _exists(reading: Reading) -> Iterator[Mistake]:
     version, newest = reading.kubernetes, max(RELEASES)
     coming = newest[1] + 1 + max(0, (today() - RELEASES[newest].available).days) // _DAYS_TO_A_MINOR
     if version > (newest[0], coming):
-        reason = f"is no version of Kubernetes: AKS has {'.'.join(map(str, newest))}, and {newest[0]}.{coming} may come"
+        reason = f"is not a Kubernetes version: AKS has {'.'.join(map(str, newest))}, and {newest[0]}.{coming} may come"
         yield wrong(("cluster", "kubernetesVersion"), reading.cluster.kubernetes_version, reason)
 
 
@@ -90,7 +90,7 @@ def _supported(reading: Reading) -> Iterator[Mistake]:
 def _group(reading: Reading) -> Iterator[Mistake]:
     given = reading.cluster.resource_group
     if given is not None and reading.cluster.node_resource_group is None and not re.fullmatch(_AS_LABEL, f"MC_{given}"):
-        reason = "must have no letters but a to z, or nodeResourceGroup be given: AKS labels the nodes with both names"
+        reason = "must have only letters a to z, or nodeResourceGroup be given: AKS labels the nodes with both names"
         yield wrong(("cluster", "resourceGroup"), given, reason)
 
 
@@ -103,7 +103,7 @@ def _node_group(reading: Reading) -> Iterator[Mistake]:
         yield wrong(path, given, f"must have {LONGEST_NODE_GROUP} characters at most")
     if not re.fullmatch(_AS_LABEL, given):
         yield wrong(
-            path, given, "must begin with a letter or digit, and have none but a to z: it is a label of the nodes"
+            path, given, "must begin with a letter or digit, and have only letters a to z: it is a label of the nodes"
         )
     if given.lower() == (cluster.resource_group or cluster.name or "").lower():
         yield wrong(path, given, "must not be the cluster's own: AKS makes a second group")
@@ -131,9 +131,7 @@ def fitting(name: str, cluster: ClusterSettings, location: str | None) -> None:
 
 
 def _tags(reading: Reading) -> Iterator[Mistake]:
-    """Azure tells names apart without their case, and AKS takes one of such names (azure-aks-docs 6443f31,
-    use-tags.md).
-    """
+    """Azure ignores case in names, and AKS takes one of such names (azure-aks-docs 6443f31, use-tags.md)."""
     first: dict[str, str] = {}
     for name in reading.cluster.tags:
         other = first.setdefault(name.lower(), name)
@@ -145,7 +143,7 @@ def _tags(reading: Reading) -> Iterator[Mistake]:
 def _api_server(reading: Reading) -> Iterator[Mistake]:
     given = reading.cluster.api_server
     if given.private and given.authorized_ip_ranges:
-        reason = "must be left out with private: a private API server has no public address to open"
+        reason = "must be left out with private: a private API server does not have a public address to open"
         path = ("cluster", "apiServer", "authorizedIpRanges")
         yield wrong(path, list(map(str, given.authorized_ip_ranges)), reason)
 
@@ -153,7 +151,7 @@ def _api_server(reading: Reading) -> Iterator[Mistake]:
 def _local_accounts(reading: Reading) -> Iterator[Mistake]:
     access = reading.cluster.access
     if not access.entra_id and not access.local_accounts:
-        reason = "must be true without entraId: nobody could log in; set entraId: true"
+        reason = "must be true without entraId: no user could log in; set entraId: true"
         yield wrong(("cluster", "access", "localAccounts"), False, reason)
 
 

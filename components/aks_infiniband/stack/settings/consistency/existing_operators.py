@@ -1,4 +1,4 @@
-"""Operators that are there already: the settings that have no effect then, because nothing is installed."""
+"""Operators that exist already: the settings that do nothing then, because nothing is installed."""
 
 from collections.abc import Iterator
 
@@ -39,13 +39,15 @@ def _gpus(reading: Reading) -> Iterator[Mistake]:
 def _installs_nothing(
     reading: Reading, given: NetworkOperatorSettings | GpuOperatorSettings, path: str, operator: str, *more: str
 ) -> Iterator[Mistake]:
-    """What every operator's section may not say beside existing: true. more: fields that this operator alone has."""
+    """The keys that every operator's section must leave out with existing: true. more: fields that this operator alone
+    has.
+    """
     if not reading.in_existing:
         reason = f"is for existingCluster: a cluster that the program makes has no {operator}; leave it out"
         yield wrong((path, "existing"), True, reason)
     for key, value in given.given("chart", "values", "driver_version", *more, "values_file"):
         if value is not None:
-            reason = "says nothing beside existing: true, because nothing is installed; leave it out"
+            reason = "does nothing with existing: true, because nothing is installed; leave it out"
             yield wrong((path, key), value, reason)
 
 

@@ -1,4 +1,6 @@
-"""The GPUs of pools: who owns their driver, and how HCAs reach them. What AMD's operator asks for has its own topic."""
+"""The GPUs of pools: who owns their driver, and how HCAs reach them. The requirements of AMD's operator have their own
+topic.
+"""
 
 from collections.abc import Iterator
 
@@ -24,13 +26,13 @@ def _owner(pool: PoolReading) -> Iterator[Mistake]:
 
 
 def _owned(pool: PoolReading) -> bool:
-    """Whether the pool has GPUs that the GPU Operator makes usable and whose driver somebody owns."""
+    """True if the pool has GPUs that the GPU Operator makes usable, and an owner of their driver."""
     gpus = pool.facts.size.accelerator
     return gpus is not None and gpus.software == "gpu-operator" and pool.facts.gpu_driver != "none"
 
 
 def _by_nvidias_operator(pool: PoolReading) -> bool:
-    """Whether NVIDIA's GPU Operator installs its GPUs' driver."""
+    """True if NVIDIA's GPU Operator installs its GPUs' driver."""
     return pool.facts.gpu_driver == "operator" and _owned(pool)
 
 
@@ -50,7 +52,7 @@ def _one_owner(reading: Reading) -> Iterator[Mistake]:
 
 
 def _device_plugin(pool: PoolReading) -> Iterator[Mistake]:
-    """The node image's device plugin is a service beside the node image's driver."""
+    """The node image's device plugin is a service that comes with the node image's driver."""
     path, given = pool.path("gpuDevicePlugin"), pool.given.said("gpu_device_plugin")
     if not pool.infiniband or given is None:
         return
@@ -89,7 +91,7 @@ def _one_module(reading: Reading) -> Iterator[Mistake]:
 
 
 def _one_system(reading: Reading) -> Iterator[Mistake]:
-    """The GPU Operator asks one GPU node for its system, and gives all of them the driver of that (NVIDIA/gpu-operator
+    """The GPU Operator reads the system of one GPU node, and gives all of them the driver for it (NVIDIA/gpu-operator
     v26.3.3, controllers/state_manager.go).
     """
     if not reading.in_azure:
@@ -128,7 +130,7 @@ def _without_effect(reading: Reading) -> Iterator[Mistake]:
     if burn_in is not None and not any(accelerator for _, accelerator in gpus):
         yield wrong(("validation", "burnIn"), burn_in, "says nothing: no pool has GPUs; leave it out")
     if envvar and not any(so for _, so in owned):
-        reason = "says nothing: no pool has GPUs of NVIDIA whose driver somebody owns; leave it out"
+        reason = "does nothing: no pool has GPUs of NVIDIA with a driver; leave it out"
         yield wrong(("gpuOperator", "acceptVisibleDevicesEnvvar"), True, reason)
 
 

@@ -18,7 +18,7 @@ _NAMED: Final[Mapping[str, Architecture]] = {
     "arm64": "arm64",
     "aarch64": "arm64",
 }
-"""How an image's name or tag tells the one architecture that it is built for."""
+"""The part of an image's name or tag that names the one architecture that it is built for."""
 
 
 def _nic_driver_version(reading: Reading) -> Iterator[Mistake]:
@@ -52,7 +52,7 @@ def _built_for(image: str) -> Architecture | None:
 
 
 def architecture(path: Path, image: str | None, pools: list[PoolReading]) -> Iterator[Mistake]:
-    """At most one mistake, for the first pool that cannot run the image, whose architecture its name tells."""
+    """At most one mistake, for the first pool that cannot run the image, by the architecture in the image's name."""
     built_for = _built_for(image or "")
     for pool, size in known(pools, lambda pool: pool.facts.size):
         if built_for and size.architecture != built_for:

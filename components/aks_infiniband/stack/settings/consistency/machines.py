@@ -1,4 +1,4 @@
-"""What a pool's machines are and run: their size, the owners of their drivers, their system and images."""
+"""Rules for a pool's machines and their software: size, owners of drivers, system and images."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, u
 def _described(reading: Reading) -> Iterator[Mistake]:
     for name in reading.settings.sizes:
         if name.lower() in map(str.lower, SIZES):
-            yield wrong(("sizes", name), None, "is in the catalogue already, and cannot be described anew")
+            yield wrong(("sizes", name), None, "is in the catalogue already, and cannot be described again")
         elif not has_rdma(name):
             reason = "is a size without InfiniBand: one that has it carries an r, for RDMA, behind its number"
             yield wrong(("sizes", name), None, reason)
@@ -35,14 +35,14 @@ def _adapters(reading: Reading) -> Iterator[Mistake]:
                 yield wrong((*path, "generation"), generation, reason)
             for _, rate in known([ports], lambda ports: ports.rate_gbps):
                 if rate is not None and rate > RATES_GBPS[generation]:
-                    reason = f"must be {RATES_GBPS[generation]} or less: a port of {generation} has no more"
+                    reason = f"must be {RATES_GBPS[generation]} or less: a port of {generation} is not faster"
                     yield wrong((*path, "rateGbps"), rate, reason)
 
 
 def _system_pool(reading: Reading) -> Iterator[Mistake]:
     size = reading.cluster.system_pool.vm_size
     if size in reading.settings.sizes:
-        reason = "is described with InfiniBand: give it a pool of its own under aks-infiniband:pools"
+        reason = "is described with InfiniBand: give it a separate pool under aks-infiniband:pools"
         yield wrong(("cluster", "systemPool", "vmSize"), size, reason)
 
 
@@ -62,7 +62,7 @@ def _unknown(name: str, sizes: list[str]) -> str:
     features = re.fullmatch(r"Standard_[A-Z]+\d+(?:-\d+)?([a-z]*)(_\w+)?", name)
     if features and "r" not in features[1]:
         return (
-            f"has no InfiniBand (a size that has it carries an r, for RDMA, behind its number){near}; "
+            f"does not have InfiniBand (a size that has it carries an r, for RDMA, behind its number){near}; "
             "or set infiniband: false for a pool of ordinary machines"
         )
     return (
@@ -76,7 +76,7 @@ def _feature(reading: Reading) -> Iterator[Mistake]:
     found = known(reading.infiniband_pools, lambda pool: pool.facts.size.placement_feature)
     for pool, needed, first, other in unlike_the_first(found) if reading.in_azure else ():
         reason = (
-            f"cannot stand beside pool {first.name} ({first.facts.size.name}): for the one the subscription's "
+            f"cannot be in one stack with pool {first.name} ({first.facts.size.name}): for the one the subscription's "
             f"feature AKSInfinibandSupport {gated[needed]}, for the other it {gated[other]}; "
             "give one of them a stack in another subscription"
         )

@@ -33,7 +33,7 @@ def _node_subnet(reading: Reading) -> Iterator[Mistake]:
 def _pod_subnet(reading: Reading) -> Iterator[Mistake]:
     network = reading.cluster.network
     if network.pod_subnet_id is not None:
-        yield from _left_out(reading, ("pod_cidr",), "podSubnetId: there is no overlay")
+        yield from _left_out(reading, ("pod_cidr",), "podSubnetId: the cluster does not have an overlay")
         if network.node_subnet_id is None:
             reason = "needs nodeSubnetId, a subnet of the same virtual network"
             yield wrong((*_NETWORK, "podSubnetId"), network.pod_subnet_id, reason)
@@ -61,7 +61,7 @@ def _services(reading: Reading) -> Iterator[Mistake]:
     services = reading.cluster.network.service_cidr
     if not 12 <= services.prefixlen <= SMALLEST_SERVICES:
         reason = (
-            f"must be a /12 to /{SMALLEST_SERVICES}: AKS takes none larger, and a smaller one has no room for the "
+            f"must be a /12 to /{SMALLEST_SERVICES}: AKS takes none larger, and a smaller one is too small for the "
             "cluster's own services"
         )
         yield wrong((*_NETWORK, "serviceCidr"), str(services), reason)
@@ -204,7 +204,7 @@ def _ipoib(reading: Reading) -> Iterator[Mistake]:
 
 
 def _without_networks(reading: Reading) -> Iterator[Mistake]:
-    """What is said of networks that no pool has."""
+    """Settings for networks that no pool has."""
     modes = known(reading.infiniband_pools, lambda pool: pool.facts.mode)
     if len(modes) < len(reading.infiniband_pools) or any(ACCESS[mode].networks for _, mode in modes):
         return

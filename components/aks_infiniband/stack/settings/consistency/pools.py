@@ -23,7 +23,7 @@ def _some_infiniband(reading: Reading) -> Iterator[Mistake]:
 
 
 def _most(reading: Reading) -> Iterator[Mistake]:
-    """Of a cluster; the system pool is one of its pools."""
+    """The most pools of a cluster; the system pool is one of its pools."""
     own = known([reading], lambda reading: reading.cluster.system_pool.count if reading.in_azure else 0)
     if reason := too_many(len(reading.pools), beside_the_systems=reading.in_azure):
         yield wrong(("pools",), None, reason)
@@ -145,7 +145,7 @@ def _node_selector(pool: PoolReading) -> Iterator[Mistake]:
         reason = "is for pools that others keep; existingCluster.aks.nodePools names this one: leave it out"
         yield wrong(path, given, reason)
     if pool.stack.in_azure and pool.stack.settings.cluster is not None and given:
-        reason = "is for pools of an existing cluster; the nodes of this one are told by their agent pool: leave it out"
+        reason = "is for pools of an existing cluster; the agent pool identifies the nodes of this one: leave it out"
         yield wrong(path, given, reason)
 
 
@@ -166,7 +166,7 @@ def _azure_only(pool: PoolReading) -> Iterator[Mistake]:
 
 
 def _kept_off(pool: PoolReading) -> Iterator[Mistake]:
-    """Nodes that somebody else labels, and that the GPU Operator of another pool would take for its own."""
+    """Nodes that others label, and that the GPU Operator of another pool would treat as its own."""
     if not pool.stack.in_existing or not pool.infiniband or pool.adopted:
         return
     if pool.node_selector.get(GPU_OPERATOR_OFF) == "false":
@@ -183,7 +183,7 @@ def _kept_off(pool: PoolReading) -> Iterator[Mistake]:
 
 def _selectors(reading: Reading) -> Iterator[Mistake]:
     selectors = known(reading.pools, lambda pool: pool.known_by) if reading.in_existing else []
-    # One that was taken over has no selector of its own to change.
+    # A pool that was taken over does not have its own selector to change.
     selectors.sort(key=lambda each: each[0].adopted is None)
     for (pool, first), (other, second) in combinations(selectors, 2):
         if first and second and not _apart(first, second):
@@ -199,11 +199,11 @@ def _adopted(reading: Reading) -> Iterator[Mistake]:
     for name in reading.adopted:
         if name not in names:
             path = ("existingCluster", "aks", "nodePools", name)
-            yield wrong(path, None, f"is no pool of aks-infiniband:pools, which are {', '.join(names) or 'none'}")
+            yield wrong(path, None, f"is not a pool of aks-infiniband:pools, which are {', '.join(names) or 'none'}")
 
 
 def _apart(first: Mapping[str, str], second: Mapping[str, str]) -> bool:
-    """Whether no node can carry both: a label has one value."""
+    """True if no node can carry both: a label has one value."""
     return any(key in second and second[key] != value for key, value in first.items())
 
 

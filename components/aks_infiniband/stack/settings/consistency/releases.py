@@ -1,4 +1,4 @@
-"""The operators' release: what cannot stand beside it."""
+"""The operators' release, and settings that contradict it."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What schedulers are told of the pools: the rules for their labels and taints."""
+"""Rules for the labels and taints that schedulers use."""
 
 from collections.abc import Iterator
 

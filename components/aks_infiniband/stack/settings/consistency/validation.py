@@ -1,4 +1,4 @@
-"""Waits, the thresholds of the validation, where alerts are made, and namespaces of workloads."""
+"""Waits, the thresholds of the validation, the place of alerts, and namespaces of workloads."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -95,7 +95,9 @@ def _idle(pool: PoolReading) -> Iterator[Mistake]:
     if not pool.infiniband or pool.stack.settings.light_check is None:
         return
     if ACCESS[pool.facts.mode].privileged:
-        reason = "has no resource that tells idle nodes: leave out aks-infiniband:lightCheck, or take another mode"
+        reason = (
+            "lacks a resource that shows which nodes are idle: remove aks-infiniband:lightCheck, or change the mode"
+        )
         yield wrong(pool.path("mode"), pool.facts.mode, reason)
 
 

@@ -1,4 +1,4 @@
-"""How far a pool's version of Kubernetes may be from its cluster's."""
+"""Rules for the distance between a pool's version of Kubernetes and its cluster's."""
 
 from collections.abc import Iterator
 from typing import Final

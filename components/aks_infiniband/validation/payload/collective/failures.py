@@ -11,7 +11,7 @@ from ..programs.endings import CAUSES, SILENT_NODE
 
 
 class Failure(TypedDict):
-    """How a rank failed.
+    """The failure of a rank.
 
     own: whether it ended by itself; if not, its launcher ended it. output: the end of what it printed. part: see CAUSE.
     peer: the rank that it does not reach, first by address, later by the name of its node.
@@ -26,7 +26,7 @@ class Failure(TypedDict):
 
 
 class PlacedFailure(Failure):
-    """Whose failure it is, and the message size that the rank had reached."""
+    """The node, GPU and rank of a failure, and the message size that the rank had reached."""
 
     node: str
     gpu: int
@@ -42,27 +42,27 @@ _CONSEQUENCES = re.compile(
     re.IGNORECASE,
 )
 _WAITED = re.compile(r"collective operation timeout")
-"""What a rank says at its own time limit (nccl.py). It has one because NCCL waits for ever."""
+"""The words of a rank at its own time limit (nccl.py). A rank has a limit because NCCL waits for ever."""
 _HANGS = "it no longer answers, and the others wait for it: the GPU hangs (dmesg | grep -i xid), or the process does"
 
 _PODS_END = (
     "the status of the node's pods of the Job says why: OOMKilled, exit code 137, is a limit of memory that is too "
     "small for NCCL and its shared memory, or a node without enough of it (free it, or give the pool larger machines); "
-    "Evicted and deleted pods have their cause beside them"
+    "Evicted and deleted pods have their cause next to them"
 )
 
 CAUSE, UNREACHED, FOLLOWED, WAITED, STOPPED = "cause", "unreached", "followed", "waited", "stopped"
-"""The part that a rank has in a failure: it has a reason of its own, it does not reach a peer, it says that another
-rank has gone, it waited in vain, or its launcher ended it.
+"""The part that a rank has in a failure: it has a separate reason, it does not reach a peer, it says that another rank
+has gone, it waited in vain, or its launcher ended it.
 """
 
 
 def likely_cause(reason: str, words: str | None) -> str | None:
-    """The likely cause of one rank's failure; None where its words are not known."""
+    """The likely cause of one rank's failure; None if its words are not known."""
     if "SIGKILL" in reason:
         return "the process was killed: by the kernel for want of memory (dmesg | grep -i oom), or by hand"
     if "SIGBUS" in reason:
-        return "shared memory or a mapped file has no room: mount a memory-backed emptyDir at /dev/shm"
+        return "shared memory or a mapped file is full: mount a memory-backed emptyDir at /dev/shm"
     told = words or ""
     known = catalogue.found_in(told, catalogue.RANKS)
     if known is None:
@@ -84,7 +84,8 @@ def _unreached(words: str) -> tuple[str | None, str] | None:
 
 
 def explained(reason: str, *, own: bool, output: str | None, warned: Sequence[str] = ()) -> Failure:
-    """A failure with its part and its likely cause. It is made while everything that the rank said is still at hand.
+    """A failure with its part and its likely cause. The explanation is made while everything that the rank said is
+    still at hand.
 
     A rank that its launcher ended may still have said what it waited for.
 
@@ -140,7 +141,7 @@ def with_names(failure: PlacedFailure, nodes: Mapping[str, str]) -> PlacedFailur
 def culprits(failures: Sequence[PlacedFailure]) -> list[PlacedFailure]:
     """The failures that caused the others.
 
-    If two nodes do not reach each other, nobody knows which is at fault, unless one of them is in every such pair. If
+    If two nodes do not reach each other, the one at fault is unknown, unless one of them is in every such pair. If
     ranks waited in vain, the cause is the ranks that had to be ended: the first rank that gives up ends the others'
     wait, and the others say that it has gone. If no failure stands out, all are returned.
     """
@@ -158,7 +159,7 @@ def culprits(failures: Sequence[PlacedFailure]) -> list[PlacedFailure]:
 def _of_every_pair(failures: Sequence[PlacedFailure]) -> list[PlacedFailure]:
     """If one node is in every pair that does not reach each other, that node's failures; otherwise none.
 
-    A single pair does not tell which of its two nodes it is.
+    A single pair does not show which of its two nodes it is.
     """
     lost = [failure for failure in failures if failure["part"] == UNREACHED]
     pairs = {frozenset((failure["node"], failure["peer"] or "")) for failure in lost}

@@ -1,7 +1,7 @@
 """One GPU through its vendor's runtime library, by Python's ctypes: memory, copies, events, and what differs in memory.
 
-CUDA and HIP have the same functions, but for their first letters. Errors are RuntimeError, in the library's words. What
-the ranks of an all-reduce add up is here too: numbers whose sum is known at every position, and is exact.
+CUDA and HIP have the same functions, except for their first letters. Errors are RuntimeError, in the library's words.
+The numbers that the ranks of an all-reduce add up are here too: their sum is known at every position, and is exact.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Vendor(NamedTuple):
     runtime: tuple[str, ...]
     collectives: str
     folder: str | None = None
-    """Where they lie, if the loader does not know it."""
+    """Their folder, if the loader does not know it."""
 
     def places(self, *names: str) -> list[str]:
         """The names as the loader finds them, and then in their folder."""
@@ -70,7 +70,7 @@ def opened(names: Iterable[str]) -> Library:
 
 
 def collectives() -> tuple[Vendor, Library]:
-    """The vendor whose collectives the image has, and their library. Raises OSError where it has none."""
+    """The vendor whose collectives the image has, and their library. Raises OSError if it has none."""
     for maker in VENDORS:
         with contextlib.suppress(OSError):
             return maker, opened(maker.places(maker.collectives))
@@ -85,10 +85,10 @@ class Graph(NamedTuple):
 
 
 class Gpu:
-    """The GPU with this number. It does in order what is queued on its stream."""
+    """The GPU with this number. The GPU runs in order the operations that are queued on its stream."""
 
     def __init__(self, maker: Vendor, number: int) -> None:
-        """Raises OSError where the image lacks the runtime library."""
+        """Raises OSError if the image lacks the runtime library."""
         self._maker, self._library = maker, opened(maker.places(*maker.runtime))
         self.function("GetErrorString").restype = ctypes.c_char_p
         pointer, size = ctypes.c_void_p, ctypes.c_size_t
@@ -131,7 +131,7 @@ class Gpu:
             held += part
 
     def differing(self, address: int, size: int, pattern: bytes) -> int:
-        """How many words of 4 bytes differ from the repeated pattern.
+        """The number of words of 4 bytes that differ from the repeated pattern.
 
         The GPU counts. The memory of a GPU that cannot count is read back whole: AMD's, and NVIDIA's if the driver
         translates no program.
@@ -161,7 +161,7 @@ class Gpu:
         self.call("EventRecord", event, self.stream)
 
     def reached(self, event: int) -> bool:
-        """Whether the stream has come to an event."""
+        """True if the stream has come to an event."""
         code: int = self.function("EventQuery")(event)
         if code != _NOT_READY:
             self._check(code)
@@ -174,8 +174,8 @@ class Gpu:
         return milliseconds.value / 1e3
 
     def captured(self, queue: Callable[[], None]) -> Graph:
-        """What a function queues on the stream, as a graph: it can be launched again and again, and a launch takes as
-        long as that of one operation. Raises RuntimeError where the library or the driver refuses.
+        """The operations that a function queues on the stream, as a graph: it can be launched again and again, and a
+        launch takes as long as that of one operation. Raises RuntimeError if the library or the driver refuses.
         """
         missing = [name for name in _OF_GRAPHS if not hasattr(self._library, self._maker.prefix + name)]
         if missing:
@@ -231,7 +231,7 @@ class Gpu:
         return getattr(self._library, self._maker.prefix + name)
 
     def made(self, name: str, *arguments: Any) -> int:
-        """What a function of the runtime makes: a pointer, in its first argument."""
+        """The product of a function of the runtime: a pointer, in its first argument."""
         found = ctypes.c_void_p()
         self.call(name, ctypes.byref(found), *arguments)
         return found.value or 0
@@ -246,7 +246,9 @@ class Gpu:
 
 
 def _program() -> tuple[Any, int] | None:
-    """What starts a program on the current GPU, and the program. None if the driver has no translator."""
+    """The function that starts a program on the current GPU, and the program. None if the driver does not have a
+    translator.
+    """
     driver = opened(["libcuda.so.1"])
     module, function = ctypes.c_void_p(), ctypes.c_void_p()
     if driver.cuModuleLoadData(ctypes.byref(module), _COUNT_DIFFERING.read_bytes() + b"\0"):
@@ -262,7 +264,7 @@ PERIOD = 1021
 
 
 def own_value(position: int, rank: int) -> int:
-    """What a rank holds at a position."""
+    """A rank's value at a position."""
     return position % PERIOD + rank
 
 

@@ -1,7 +1,7 @@
 """The runs of the all-reduce to checks: pure functions, plain data in and out.
 
 The run with the ring algorithm is judged, at the message size of its threshold. The run with NCCL's own choice is in
-the report for comparison; it fails only where a rank fails or a sum is wrong.
+the report for comparison; it fails only if a rank fails or a sum is wrong.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ _NOT_NEAR = "NCCL says that HCAs could do it, and calls them too far from GPUs: 
 _NO_WAY = {
     False: "nvidia-peermem is not loaded on the node (or was unloaded when the OFED driver was replaced), and the GPU "
     "offers no DMA-BUF, which takes NVIDIA's open kernel modules (driver.kernelModuleType) and Linux 5.12: set "
-    "gpuDirect: nvidia-peermem, and where it is set look at the GPU driver's pod",
+    "gpuDirect: nvidia-peermem, and if it is set look at the GPU driver's pod",
     True: "the GPU offers DMA-BUF, and the HCAs do not take it: their driver is older than Linux 5.12 or the image's "
     "libibverbs than rdma-core 34; and nvidia-peermem is not loaded on the node",
 }
 """By whether every GPU offers DMA-BUF."""
 _NO_WAY_OF_AMD = {
     False: "RCCL has DMA-BUF off: its environment lacks NCCL_DMABUF_ENABLE=1, which the pool's ConfigMap has, or the "
-    "node's kernel lacks CONFIG_PCI_P2PDMA or CONFIG_DMABUF_MOVE_NOTIFY; and amdgpu has no peer memory beside OFED",
+    "node's kernel lacks CONFIG_PCI_P2PDMA or CONFIG_DMABUF_MOVE_NOTIFY; and amdgpu lacks peer memory with OFED",
     True: "DMA-BUF is on, and the HCAs do not take it: their driver is older than Linux 5.12 or the image's libibverbs "
-    "than rdma-core 34; and amdgpu has no peer memory beside OFED",
+    "than rdma-core 34; and amdgpu lacks peer memory with OFED",
 }
 """The same of RCCL."""
 _ELSEWHERE = "the ranks did not connect over InfiniBand: look at NCCL_* of the pool's ConfigMap and of the image"
@@ -59,12 +59,12 @@ def judge_collective(collective: Collective, plan: CollectivePlan) -> list[Check
 
 
 def judge_run(run: Run) -> list[Check]:
-    """Whether every rank of a run ended well, and with the right sum."""
+    """Check that every rank of a run ended well, and with the right sum."""
     return [*_ended(run), *_sums(run)]
 
 
 def falls_short(run: Run, plan: CollectivePlan) -> bool:
-    """Whether a run has to be repeated, because a check of it fails."""
+    """True if a run has to be repeated, because a check of it fails."""
     return any(check["verdict"] == "fail" for check in judge_collective({"runs": [run]}, plan))
 
 
@@ -76,7 +76,7 @@ def as_try(run: Run, plan: CollectivePlan) -> Try:
 
 
 def _ended(run: Run) -> list[Check]:
-    """Whether every rank ended well, and which ranks failed by themselves, not because another had."""
+    """Check that every rank ended well, and find the ranks that failed by themselves, not because another had."""
     asked = f"{run['ranks']} ranks, to their end"
     alike: dict[tuple[str, str, str], list[int]] = {}
     for failure in culprits(run["failures"]):
@@ -112,7 +112,7 @@ def _transport(run: Run, plan: CollectivePlan) -> list[Check]:
     if not wrong:
         return [passes(name, asked, _direct(run))]
     if len(run["nodes"]) == 1 and run["transport"] != NONE:
-        # Nothing leaves the node: there is no transport between nodes to judge.
+        # Nothing leaves the node: no transport between nodes can be judged.
         alone = f"{run['transport']}; with one node nothing crosses InfiniBand"
         return [make_check(name, "not measured", expected=asked, measured=alone)]
     return [
@@ -137,15 +137,12 @@ def _direct(run: Run) -> str:
 
 
 def _devices(run: Run, plan: CollectivePlan) -> list[Check]:
-    """Whether all HCAs of each node carry a part. With fewer of them there is less bandwidth."""
+    """Check that all HCAs of each node carry a part. With fewer of them there is less bandwidth."""
     name, count = "collective-hcas", plan["hcas"]
     used = {node: devices for node, devices in run["devices"].items() if devices}
     if not used:
         return [not_measured(name, None, expected=count)]
-    cause = (
-        "NCCL left HCAs unused: NCCL_IB_HCA excludes them, their port is not Active, or no topology file says where "
-        "they are"
-    )
+    cause = "NCCL left HCAs unused: NCCL_IB_HCA excludes them, their port is not Active, or no topology file lists them"
     fewer = [
         fails(name, count, f"{len(devices)}: {', '.join(devices)}", cause, node=node)
         for node, devices in used.items()
@@ -155,7 +152,7 @@ def _devices(run: Run, plan: CollectivePlan) -> list[Check]:
 
 
 def _launched(run: Run) -> list[Check]:
-    """What is said where repetitions could not be launched as one: then small messages are bound by the launches."""
+    """The remark if repetitions could not be launched as one: then small messages are bound by the launches."""
     refused = run.get("one_by_one")
     if not refused:
         return []
@@ -236,6 +233,6 @@ def _slow_cause(run: Run) -> str:
     if run["transport"] in (SOCKETS, INFINIBAND_STAGED):
         return f"it went over {run['transport']}: see collective-transport"
     return (
-        "where RDMA between the nodes is as fast as promised, NCCL does not use it well: no topology file, GPUs and "
-        "HCAs paired across NUMA nodes, or PCI relaxed ordering off; where it is not, the slow HCA is the cause"
+        "if RDMA between the nodes is as fast as promised, NCCL does not use it well: no topology file, GPUs and "
+        "HCAs paired across NUMA nodes, or PCI relaxed ordering off; if it is not, the slow HCA is the cause"
     )

@@ -30,7 +30,7 @@ _NUMBERS = 8
 
 
 class UniqueId(ctypes.Structure):
-    """ncclUniqueId: where the ranks meet, in 128 bytes of NCCL's own."""
+    """ncclUniqueId: the meeting point of the ranks, in 128 bytes that NCCL defines."""
 
     _fields_ = (("internal", ctypes.c_ubyte * 128),)
 
@@ -38,7 +38,7 @@ class UniqueId(ctypes.Structure):
 def unique_id() -> str:
     """A meeting point for the ranks of one run, in hexadecimal; this process keeps it until all ranks have come.
 
-    Raises OSError where there is no library, RuntimeError in the library's words.
+    Raises OSError without a library, RuntimeError in the library's words.
     """
     found = UniqueId()
     library = collectives()[1]
@@ -68,7 +68,7 @@ class NcclRanks:
         self._between: list[int] = []
         self._graphs: dict[int, Graph] = {}
         self.one_by_one: str | None = None
-        """Why operations are launched one by one, where they cannot be launched as a graph."""
+        """The reason why operations are launched one by one, if they cannot be launched as a graph."""
 
     def allocate(self, count: int) -> None:
         """Make room for a message of this many float32, in place of the last message."""
@@ -82,11 +82,11 @@ class NcclRanks:
         self._gpu.fill(self._message, self._count * 4, repeated(own_value, self._rank))
 
     def wrong(self) -> int:
-        """How many elements of the message are not the sum."""
+        """The number of elements of the message that are not the sum."""
         return self._gpu.differing(self._message, self._count * 4, repeated(expected_sum, self._ranks))
 
     def timed(self, iterations: int, *, apart: bool = False) -> list[float]:
-        """Seconds of some all-reduces of the message in a row, on this rank, where all ranks have begun together.
+        """Seconds of some all-reduces of the message in a row, on this rank, if all ranks have begun together.
 
         apart: of each of them, which takes some microseconds more for each; else of all together, which are launched as
         one.
@@ -108,7 +108,7 @@ class NcclRanks:
         return [self._gpu.seconds(begin, end) for begin, end in zip(moments, moments[1:])]
 
     def _graph(self, times: int) -> Graph | None:
-        """So many all-reduces of the message as a graph, the same each time; None where they are launched one by one.
+        """So many all-reduces of the message as a graph, the same each time; None if they are launched one by one.
 
         One rank that cannot launches one by one, so all do: NCCL's ranks have to do the same.
         """
@@ -216,7 +216,7 @@ class _Limit:
 
     @staticmethod
     def word(what: str, seconds: float) -> str:
-        """What is said of it."""
+        """The words for it."""
         return f"collective operation timeout: {what} did not end within {seconds:g} s"
 
     def _end(self, seconds: float, what: str) -> None:

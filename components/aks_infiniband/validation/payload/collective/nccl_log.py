@@ -1,16 +1,17 @@
-"""What NCCL and RCCL say they do (NCCL_DEBUG=INFO), read into plain data: by which transport the ranks are connected.
+"""The statements of NCCL and RCCL on their work (NCCL_DEBUG=INFO), read into plain data: the transport that connects
+the ranks.
 
-Only what was connected counts. That a device was found, or that GPUDirect RDMA is "Enabled" for it, says what could
-be used; the lines ``Channel …: a[…] -> b[…] … via …`` say what is (NCCL, src/transport/{net,p2p,shm}.cc). The lines'
-forms are those of NCCL 2.5 to 2.28, and of RCCL 2.18 to 2.30 (tests/field_recordings/rccl.yaml).
+Only what was connected counts. That a device was found, or that GPUDirect RDMA is "Enabled" for it, says what could be
+used; the lines ``Channel …: a[…] -> b[…] … via …`` say what is (NCCL, src/transport/{net,p2p,shm}.cc). The lines' forms
+are those of NCCL 2.5 to 2.28, and of RCCL 2.18 to 2.30 (tests/field_recordings/rccl.yaml).
 
-How HCAs reach GPUs' memory those lines do not say. NCCL takes DMA-BUF where GPU and HCA have it, else nvidia-peermem
-(NVIDIA/nccl 5067397, src/transport/net.cc, useDmaBuf). Of the GPU it says ``DMA-BUF is available``. Of HCAs its own
+Such lines do not name the way from HCAs to GPUs' memory. NCCL takes DMA-BUF if GPU and HCA have it, else nvidia-peermem
+(NVIDIA/nccl 5067397, src/transport/net.cc, useDmaBuf). For the GPU it says ``DMA-BUF is available``. For HCAs its own
 network says ``Enabled`` for either, HPC-X's plugin ``(DMABUF) enabled`` and ``(nvidia-peermem) enabled``.
 
-RCCL says ``DMA_BUF Support Enabled`` of the machine instead. What takes nvidia-peermem's place is the peer memory of
-amdgpu beside OFED. DMA-BUF goes before it, and from ROCm 7.12 on after it, which RCCL then says: ``Using GPU Direct
-RDMA (peermem) for device`` (ROCm/rocm-systems pull request 3607, 2026-02-27).
+RCCL says ``DMA_BUF Support Enabled`` of the machine instead. With AMD's GPUs, amdgpu's peer memory with OFED takes the
+place of nvidia-peermem. DMA-BUF goes before it, and from ROCm 7.12 on after it, which RCCL then says: ``Using GPU
+Direct RDMA (peermem) for device`` (ROCm/rocm-systems pull request 3607, 2026-02-27).
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ NONE = "none seen"
 
 
 class Evidence(TypedDict):
-    """What NCCL's log says it does; None or empty where it says nothing.
+    """The statements in NCCL's log; None or empty if it does not say.
 
     ``channels`` counts connections by kind, such as ``NET/IB/GDRDMA receive`` or ``P2P/CUMEM``; ``devices`` maps each
-    network device that carries a channel to its link (``IB``, ``RoCE``, or None where the log does not name it).
-    ``gpu_direct`` counts logs by the way in which HCAs reach GPUs' memory; none where they do not. ``dma_buf`` is
+    network device that carries a channel to its link (``IB``, ``RoCE``, or None if the log does not name it).
+    ``gpu_direct`` counts logs by the way in which HCAs reach GPUs' memory; none if they do not. ``dma_buf`` is
     whether every GPU offers DMA-BUF, ``hcas_direct`` whether every HCA could do GPUDirect RDMA, whatever it then does.
     """
 
@@ -124,7 +125,7 @@ def _gpu_direct(lines: Sequence[str], *, dma_buf: bool) -> dict[str, int]:
 
 
 def is_infiniband(plugin: str) -> bool:
-    """Whether a network of this name goes over verbs: NCCL's own, or HPC-X's (IBext_v8, NCCL RDMA Plugin v9)."""
+    """True if a network of this name goes over verbs: NCCL's own, or HPC-X's (IBext_v8, NCCL RDMA Plugin v9)."""
     return plugin.startswith(("IB", "NCCL RDMA Plugin"))
 
 
@@ -154,7 +155,7 @@ def transport_name(evidence: Evidence) -> str:
     """The name of the transport. If anything goes between nodes, it is the one between nodes; of several it is the
     slowest.
 
-    Whether it is GPUDirect RDMA is told by what is received. For sending NCCL has another rule, and older GPUs receive
+    The receiving side decides if it is GPUDirect RDMA. For sending NCCL has another rule, and older GPUs receive
     directly while that rule keeps them from sending directly.
     """
     channels = evidence["channels"]
@@ -193,7 +194,7 @@ def _named_devices(lines: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 
 def warnings_of(lines: Sequence[str]) -> list[str]:
-    """What is warned of in lines of a log, each once, the first few."""
+    """The warnings in lines of a log, each once, the first few."""
     texts = (line.partition("NCCL WARN ")[2].strip()[:_WARNING_LENGTH] for line in lines if "NCCL WARN " in line)
     return list(dict.fromkeys(text for text in texts if text))[:_WARNINGS_KEPT]
 
@@ -211,6 +212,6 @@ def _first(values: Iterable[_Value | None]) -> _Value | None:
 
 
 def _all_of(said: Iterable[bool | None]) -> bool | None:
-    """None where no rank said anything."""
+    """None if no rank said anything."""
     known = [value for value in said if value is not None]
     return all(known) if known else None

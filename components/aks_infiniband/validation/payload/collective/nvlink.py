@@ -1,4 +1,4 @@
-"""The all-reduce inside each NVLink domain of a pool, where NCCL takes NVLink between machines: measured and judged."""
+"""The all-reduce inside each NVLink domain of a pool, if NCCL takes NVLink between machines: measured and judged."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def measure(lead: Lead, plan: CollectivePlan, domains: Mapping[str, Sequence[str
 def carry_out(
     step: Step, members: Members, node: str, *, folder: Path, environment: Mapping[str, str]
 ) -> NodeRun | None:
-    """Do this node's part; None where it shares its domain with no other."""
+    """Do this node's part; None if it shares its domain with no other."""
     for nodes, meeting in zip(step["nvlink_domains"], step["meetings"]):
         if node in nodes:
             own: Step = {"collective": TUNING, "plan": step["plan"], "meeting": meeting}

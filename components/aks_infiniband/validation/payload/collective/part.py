@@ -2,7 +2,7 @@
 
 The pods start theirs at the same time and name the same meeting point; nothing else passes between the launchers. A
 process that dies takes the others of its node with it after a moment, and those of other nodes by NCCL's own watchdog,
-so that nothing outlives the time limit and whoever died is named.
+so that nothing outlives the time limit and the process that died is named.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ TUNINGS: Mapping[str, Mapping[str, str]] = {
     "ring": {"NCCL_ALGO": "Ring", **_INFINIBAND_ALONE},
     "nccl": {**_INFINIBAND_ALONE},
     "pair": {"NCCL_ALGO": "Ring", **_INFINIBAND_ALONE},
-    # What is published of NVLink between machines is NCCL's own choice (facts/baselines/published.yaml).
+    # The published figures of NVLink between machines are for NCCL's own choice (facts/baselines/published.yaml).
     "nvlink": {"NCCL_MNNVL_ENABLE": "1"},
 }
 """The environment of each tuning: the ring, which is judged, NCCL's own choice for comparison, that of pairs, and that
@@ -51,27 +51,27 @@ fall-back to sockets would be an error without a reason, not a transport that th
 """
 
 START_SECONDS = 180.0
-"""Seconds that a rank has beside the plan's: for loading libraries, meeting and connecting."""
+"""Seconds that a rank has in addition to the plan's: for loading libraries, meeting and connecting."""
 
 
 class Place(NamedTuple):
-    """Where this pod stands among those that measure, and where they meet."""
+    """The pod's place among those that measure, and their meeting point."""
 
     node: str
     node_rank: int
     node_count: int
     ranks_per_node: int
     meeting: str
-    """Where the ranks of the run meet: see meeting_point."""
+    """The meeting point of the run's ranks: see meeting_point."""
     hcas: tuple[str, ...]
     """The names of this node's InfiniBand devices, the only ones that NCCL is to use."""
 
 
 def meeting_point() -> str:
-    """Where the ranks of one run meet: the pod of node rank 0 makes it and tells the others.
+    """The meeting point of one run's ranks: the pod of node rank 0 makes it and passes it to the others.
 
-    It is a unique id of NCCL, for which this process listens. It is empty where NCCL gives none; then no rank gets one,
-    and each rank says why.
+    The point is a unique id of NCCL, for which this process listens. The id is empty if NCCL gives none; then no rank
+    gets one, and each rank says why.
     """
     try:
         return unique_id()
@@ -143,7 +143,7 @@ def rank_environment(place: Place, gpu: int, tuning: str, environment: Mapping[s
 
 
 GRACE_SECONDS = 10.0
-"""How long the other ranks of a node may go on when a rank has failed: their output often says why."""
+"""Time for the other ranks of a node to continue when a rank has failed: their output often says why."""
 _POLL_SECONDS = 0.1
 _OUTPUT_LINES = 20
 _OUTPUT_CHARACTERS = 800
@@ -158,7 +158,7 @@ class Started(NamedTuple):
     folder: Path
 
     def log(self) -> str:
-        """What NCCL said; nothing where it left no log."""
+        """NCCL's log; nothing if it left none."""
         with contextlib.suppress(OSError):
             return (self.folder / "nccl.log").read_text(encoding="utf-8", errors="replace")
         return ""
@@ -193,7 +193,7 @@ def watch(started: Sequence[Started], deadline: float) -> dict[int, str]:
 
 
 def entry_of(started: Started, ended: Ended, stopped: str | None) -> Rank:
-    """The result that a rank has written, and how the rank ended: ``failure`` is None where it ended well."""
+    """The result that a rank has written, and the end of the rank: ``failure`` is None if it ended well."""
     found: Rank = {"rank": started.rank, "gpu": started.gpu}
     with contextlib.suppress(OSError, ValueError):
         found = json.loads((started.folder / "result.json").read_text(encoding="utf-8"))
@@ -207,7 +207,7 @@ def entry_of(started: Started, ended: Ended, stopped: str | None) -> Rank:
 
 
 def reason_of(ended: Ended) -> str:
-    """How a process ended that did not end well."""
+    """The end of a process that did not end well."""
     code = ended.code
     if code is None:
         return str(ended.error)

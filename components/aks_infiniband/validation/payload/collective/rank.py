@@ -4,8 +4,8 @@ Time is taken by events on the GPU's stream around all iterations of a size, and
 all-reduce is over when it is over everywhere. Events leave out what the host does before the first and after the last
 iteration, which a wall clock counts; at 1 GiB and more the two agree within 1 % (docs/measurements.md).
 
-What is reduced is never zeros. Values grow with each iteration, to infinity with many ranks, which neither NVLink nor
-InfiniBand nor an adder minds; so the sum is checked first, at every size, on fresh numbers.
+The reduced values are never zeros. Values grow with each iteration, to infinity with many ranks, which neither NVLink
+nor InfiniBand nor an adder minds; so the sum is checked first, at every size, on fresh numbers.
 """
 
 from __future__ import annotations
@@ -43,11 +43,13 @@ _ROUNDS = 5
 
 SMALL_BYTES = 4 << 20
 SMALL_REPEATS = 10
-"""1 Mi floats, ten times: the AKS InfiniBand guide tells InfiniBand from IPoIB by it (tests/expected-output.md)."""
+"""1 Mi floats, ten times: the AKS InfiniBand guide distinguishes InfiniBand from IPoIB by it
+(tests/expected-output.md).
+"""
 
 
 def elements(size_bytes: int) -> int:
-    """How many elements a message of this size has; one at the least."""
+    """The number of elements of a message of this size; one at the least."""
     return max(1, size_bytes // ELEMENT_BYTES)
 
 
@@ -57,7 +59,7 @@ def algorithm_bandwidth(size_bytes: int, seconds: float) -> float:
 
 
 def bus_bandwidth(size_bytes: int, seconds: float, ranks: int) -> float:
-    """What each rank's link has to carry, in GB/s: algorithm bandwidth times 2(n-1)/n (nccl-tests, PERFORMANCE.md)."""
+    """The load of each rank's link, in GB/s: algorithm bandwidth times 2(n-1)/n (nccl-tests, PERFORMANCE.md)."""
     return algorithm_bandwidth(size_bytes, seconds) * 2 * (ranks - 1) / ranks
 
 
@@ -70,9 +72,10 @@ class Repeats(NamedTuple):
 
 
 def repeats(once_seconds: float, *, iterations: int, warmup: int, budget_seconds: float) -> Repeats:
-    """How often one size is reduced. It is fewer times where one takes so long that the budget would be exceeded.
+    """The number of reductions of one size. The number is smaller if one takes so long that the budget would be
+    exceeded.
 
-    It is at least one to warm up and three to time. A round of short ones can fall into a moment in which the host does
+    At least one warms up and three are timed. A round of short ones can fall into a moment in which the host does
     something else, so there are several rounds, and their median counts.
     """
     affordable = int(budget_seconds / once_seconds) if once_seconds > 0 else iterations + warmup
@@ -84,14 +87,14 @@ def repeats(once_seconds: float, *, iterations: int, warmup: int, budget_seconds
 def foreseen_seconds(size_bytes: int, last_bytes: int, last_seconds: float) -> float:
     """About how long one all-reduce takes, from a smaller one.
 
-    The time of a small message is all latency and tells no rate, so a poor rate is assumed.
+    The time of a small message is all latency and shows no rate, so a poor rate is assumed.
     """
     rate = last_bytes / last_seconds if last_bytes >= _TELLING_BYTES else _POOR_RATE
     return last_seconds + (size_bytes - last_bytes) / rate
 
 
 class Rank:
-    """What one process measures. Every rank does the same steps, and rank 0 decides how many."""
+    """The measurements of one process. Every rank does the same steps, and rank 0 decides how many."""
 
     def __init__(self, ranks: NcclRanks, plan: CollectivePlan, environment: Mapping[str, str], result: Path) -> None:
         """``result`` is rewritten as it goes."""
@@ -124,13 +127,13 @@ class Rank:
         self.save()
 
     def save(self) -> None:
-        """Leave what is known so far where the launcher looks. The file is whole at any moment."""
+        """Leave the results so far at the launcher's path. The file is whole at any moment."""
         partial = self._result.with_suffix(".partial")
         partial.write_text(json.dumps(self.found), encoding="utf-8")
         partial.replace(self._result)
 
     def _time_for(self, size: int, last_size: int, last_seconds: float) -> bool:
-        """Whether rank 0 has time left for the least number of iterations."""
+        """True if rank 0 has time left for the least number of iterations."""
         seconds = foreseen_seconds(size, last_size, last_seconds) if last_size else 0.0
         fits = time.monotonic() + 5 * seconds < self._deadline
         if self._agreed(int(fits)) == [1]:
@@ -205,8 +208,8 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run with the command line's arguments; returns the exit code."""
     parser = argparse.ArgumentParser(prog="rank", description=__doc__)
     parser.add_argument("--plan", required=True, type=Path, help="JSON: sizes, iterations, warmup and time limits")
-    parser.add_argument("--meeting", required=True, help="where the ranks meet, as node rank 0 says")
-    parser.add_argument("--result", required=True, type=Path, help="where the figures are left, as JSON")
+    parser.add_argument("--meeting", required=True, help="the address at which the ranks meet, as node rank 0 says")
+    parser.add_argument("--result", required=True, type=Path, help="the file for the figures, as JSON")
     arguments = parser.parse_args(argv)
     plan = json.loads(arguments.plan.read_text(encoding="utf-8"))
     try:

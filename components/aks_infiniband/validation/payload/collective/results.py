@@ -1,4 +1,4 @@
-"""What the ranks of an all-reduce left: one node's part, and the run as a whole."""
+"""The results of an all-reduce's ranks: one node's part, and the run as a whole."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ class Small(TypedDict):
 
 
 class Figures(TypedDict, total=False):
-    """What is the same on every rank."""
+    """The figures that are the same on every rank."""
 
     sizes: list[Size]
     small: Small | None
     stopped: str | None
     one_by_one: str | None
-    """Why all-reduces were launched one by one; None where they were launched as a graph."""
+    """The reason why all-reduces were launched one by one; None if they were launched as a graph."""
 
 
 class Rank(Figures, total=False):
-    """What one rank leaves."""
+    """The result of one rank."""
 
     rank: int
     gpu: int
@@ -101,7 +101,7 @@ class Collective(TypedDict, total=False):
 
     runs: list[Run]
     nvlink: list[Run]
-    """Of each NVLink domain with two nodes or more; left out where NVLink ends at the machine."""
+    """Runs of each NVLink domain with two nodes or more; left out if NVLink ends at the machine."""
     line_gb_per_s: float
     thresholds: dict[str, Threshold | None]
 
@@ -157,7 +157,7 @@ def merged(
 ) -> Run:
     """The whole run, made of what its nodes say, as the report has it.
 
-    addresses: those of all nodes that were asked, by their names, in the order of their ranks. A node without an entry
+    addresses: those of all nodes that take part, by their names, in the order of their ranks. A node without an entry
     has not answered. replaced: how often the pods of nodes ended in the middle of the run.
     """
     nodes = sorted(entries, key=lambda entry: entry["node_rank"])

@@ -1,4 +1,4 @@
-"""The all-reduce of a pool as the leading pod has it made: each tuning, again where it falls short."""
+"""The all-reduce of a pool as the leading pod has it made: each tuning, again if it falls short."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .results import Collective, Run, merged
 def measure(lead: Lead, plan: CollectivePlan, *, tries: int) -> Collective:
     """Make one run for each tuning. The last of its tries is kept, with what each try gave.
 
-    Each try has a meeting point of its own. A try does not count if time was up before every node could answer.
+    Each try has a separate meeting point. A try does not count if time was up before every node could answer.
     """
     runs: list[Run] = []
     time = Time(lambda: lead.seconds_left, lambda seconds: seconds)

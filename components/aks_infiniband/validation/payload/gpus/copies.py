@@ -48,7 +48,7 @@ class Copies:
         return to_host, from_host
 
     def to_peer(self, peer: int) -> list[float] | None:
-        """To another GPU of the node; None where the two do not reach each other's memory."""
+        """Rate to another GPU of the node; None if the two do not reach each other's memory."""
         able = ctypes.c_int()
         self._gpu.call("DeviceCanAccessPeer", ctypes.byref(able), self._number, peer)
         if not able.value:

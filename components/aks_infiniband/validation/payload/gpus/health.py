@@ -1,4 +1,4 @@
-"""What NVML tells of a pool's GPUs: why clocks are low under load, PCIe links, errors of memory, NVLinks."""
+"""NVML's facts on a pool's GPUs: the reasons of low clocks under load, PCIe links, errors of memory, NVLinks."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ THROTTLED = (
 limit of 700 W in every reading (docs/measurements.md), and Azure's node health checks let it pass as well
 (azurehpc-health-checks, azure_gpu_clock_throttling.nhc)."""
 _OFTEN = 0.1
-"""Of the readings under load: a reason that is there more often fails, one that is there at all warns (assumed)."""
+"""Share of the readings under load: a reason in more of them fails, one in any of them warns (assumed)."""
 _SETTINGS = ("applications clocks setting", "sync boost", "display clock setting")
 _WHY = {
-    "hardware slowdown": "the GPU is too hot, or its power supply asks it to slow down",
+    "hardware slowdown": "the GPU is too hot, or its power supply makes it slow down",
     "hardware thermal slowdown": "the GPU is too hot: its cooling has failed",
-    "hardware power brake": "the machine's power supply asks it to slow down",
+    "hardware power brake": "the machine's power supply makes it slow down",
     "software thermal slowdown": "the GPU or its memory is hotter than it may be: its cooling is weak",
 }
 
@@ -34,7 +34,7 @@ Placed = tuple[str, Gpu]
 
 
 def device_of(gpu: Gpu) -> str:
-    """A GPU as checks name it: nvidia-smi's number and the PCI address, where they are known."""
+    """A GPU as checks name it: nvidia-smi's number and the PCI address, if they are known."""
     number = gpu["number"] if gpu["index"] is None else gpu["index"]
     return f"GPU {number} at {gpu['pci']}" if gpu["pci"] else f"GPU {number}"
 
@@ -46,7 +46,7 @@ def with_identity(cause: str, gpu: Gpu) -> str:
 
 
 def judge_health(found: Sequence[NodeGpus]) -> list[Check]:
-    """The checks of everything that NVML tells. Clocks are judged only where nobody else works on the GPU."""
+    """The checks of everything that NVML reports. Clocks are judged only if no other process works on the GPU."""
     gpus = [(one["node"], gpu) for one in found for gpu in one["gpus"] if gpu["pci"]]
     kinds: dict[str, tuple[str, Callable[[Sequence[Placed]], Iterator[Check]], Callable[[Gpu], bool]]] = {
         "gpu-throttling": (
@@ -104,7 +104,7 @@ def _share(gpus: Sequence[Placed], reason: str) -> int:
 
 
 def due_link(gpus: Sequence[Gpu]) -> tuple[int, int]:
-    """Width and generation that most PCIe links of a pool have; 0 where NVML tells it of none."""
+    """Width and generation that most PCIe links of a pool have; 0 if NVML reports none."""
     links = [gpu["pcie"] for gpu in gpus if "pcie" in gpu]
     return _usual(link["width"] for link in links), _usual(link["generation"] for link in links)
 
@@ -126,7 +126,7 @@ def _pcie(gpus: Sequence[Placed]) -> Iterator[Check]:
 
 
 def _usual(values: Iterable[Any]) -> int:
-    """What most have."""
+    """The most frequent value."""
     counted = Counter(value for value in values if value is not None)
     return int(counted.most_common(1)[0][0]) if counted else 0
 

@@ -1,8 +1,8 @@
 """Copies between GPUs and their hosts: which GPU has less than half of what its PCIe link can do.
 
 A GPU copies alone, and still others may use the host's memory: on a host that virtual machines share, copies of healthy
-GPUs had 27 to 55 GB/s, and once 44 without a change (docs/measurements.md). So one GPU is at fault only where the
-figure is steady, and so low that only a link with half of its lanes, or of an earlier generation, explains it.
+GPUs had 27 to 55 GB/s, and once 44 without a change (docs/measurements.md). So one GPU is at fault only if the figure
+is steady, and so low that only a link with half of its lanes, or of an earlier generation, explains it.
 """
 
 from __future__ import annotations
@@ -21,17 +21,19 @@ CHECKS: Mapping[str, Callable[[Gpu], Spread | None]] = {
     "gpu-from-host": lambda gpu: gpu.get("from_host"),
 }
 LINKS: Mapping[int, float] = {3: 9.0, 4: 21.0, 5: 48.0}
-"""GB/s that Azure's node health checks ask of a GPU with 16 lanes that copies alone, by PCIe generation: the least of
-what V100, A100, and H100 and H200 have to reach (Azure/azurehpc-health-checks 0e0a1ac, conf/, check_gpu_bw,
-2026-05-01)."""
+"""GB/s that Azure's node health checks require of a GPU with 16 lanes that copies alone, by PCIe generation: the least
+of what V100, A100, and H100 and H200 have to reach (Azure/azurehpc-health-checks 0e0a1ac, conf/, check_gpu_bw,
+2026-05-01).
+"""
 _LANES = 16
 LEAST_SHARE = 2 / 3
-"""Of what is asked. With half of the lanes, or the generation before, an H100 has 27.6 of 48 GB/s, 57 %; the lowest
-steady figure of a healthy one was 44, 92 % (benchmark/results/gpus.yaml)."""
+"""Share of the required rate. With half of the lanes, or the generation before, an H100 has 27.6 of 48 GB/s, 57 %; the
+lowest steady figure of a healthy one was 44, 92 % (benchmark/results/gpus.yaml).
+"""
 _UNIT = "GB/s"
 
 Tries = Callable[[Placed], Sequence[Try]]
-"""What was measured of a GPU, the last included."""
+"""The measurements of a GPU, the last included."""
 
 
 def judge_copies(name: str, gpus: Sequence[Placed], tries: Tries) -> list[Check]:
@@ -51,12 +53,14 @@ def judge_copies(name: str, gpus: Sequence[Placed], tries: Tries) -> list[Check]
         expected = f"at least {least:.3g} {_UNIT} of most GPUs"
         return [make_check(name, "warn", expected=expected, measured=seen, cause=_MOST_ARE_LOW)]
     if not low:
-        return [passes(name, f"at least {least:.3g} {_UNIT} where a figure is steady", seen)]
+        return [passes(name, f"at least {least:.3g} {_UNIT} if a figure is steady", seen)]
     return [_low(name, gpus[place], measured[place], asked, tries(gpus[place])) for place in low]
 
 
 def _asked(gpus: Sequence[Gpu], found: Iterable[Spread]) -> float | None:
-    """What the links of a pool's GPUs can do; where NVML does not tell, or nobody has published it, what most have."""
+    """The rate that the links of a pool's GPUs can reach; if NVML does not report it, or it is not published, the rate
+    of most.
+    """
     width, generation = due_link(gpus)
     if generation in LINKS:
         return LINKS[generation] * (width or _LANES) / _LANES
@@ -65,9 +69,9 @@ def _asked(gpus: Sequence[Gpu], found: Iterable[Spread]) -> float | None:
 
 
 _FEW = 2
-"""Of two GPUs that differ nothing tells which is the bad one."""
+"""If two GPUs differ, nothing shows which is the bad one."""
 _MOST_ARE_LOW = (
-    "most GPUs of the pool are low, so it is no single machine's fault: look at what the size promises, and at other "
+    "most GPUs of the pool are low, so the cause is not one machine: look at what the size promises, and at other "
     "work on the hosts"
 )
 
@@ -92,7 +96,7 @@ def _low(name: str, placed: Placed, found: Spread, asked: float, tries: Sequence
     else:
         more["cause"] = (
             f"it copied alone, and its repetitions differ ({shown(found)}): something else uses the host's memory or "
-            "the link, on this machine or beside it, so the figure says nothing of the GPU. Measure again when the "
+            "the link, on this machine or next to it, so the figure says nothing of the GPU. Measure again when the "
             "machine is idle"
         )
     return make_check(name, verdict, expected=expected, measured=found["median"], **more)

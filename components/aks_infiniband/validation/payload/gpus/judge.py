@@ -1,9 +1,9 @@
-"""Which GPU is throttled, sick or slow: pure functions over what a pool's nodes found of theirs.
+"""The GPUs that are throttled, sick or slow: pure functions over the findings of a pool's nodes.
 
-What NVML tells is judged by itself, and copies with the host by what the link can do. Another rate or bandwidth is
-judged by the pool's other GPUs: what is good is their median, and how far from it is far is their median absolute
-deviation. A GPU under load is at its limit of power, so healthy ones differ, and no single number says what a rate has
-to be. A GPU on which others work is judged by what load does not change alone.
+NVML's facts are judged by themselves, and copies with the host by the rate that the link can reach. Another rate or
+bandwidth is judged by the pool's other GPUs: what is good is their median, and how far from it is far is their median
+absolute deviation. A GPU under load is at its limit of power, so healthy ones differ, and no single number says what a
+rate has to be. A GPU on which others work is judged by what load does not change alone.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .results import Gpu, NodeGpus
 SURE_SHARE = 0.25
 """A GPU that lacks more is named however widely the others differ: no healthy one does."""
 _LEAST_GPUS = 3
-"""Of two GPUs that differ nothing tells which is the bad one."""
+"""If two GPUs differ, nothing shows which is the bad one."""
 _ABSENT = re.compile(r"invalid device ordinal|no CUDA-capable device")
 
 
@@ -49,7 +49,7 @@ class Figure(NamedTuple):
     warn: float
     fail: float
     steady: str
-    """What a steadily low figure points at."""
+    """The likely cause of a steadily low figure."""
 
 
 def _rate(gpu: Gpu) -> Spread | None:
@@ -66,7 +66,7 @@ FIGURES = (
         _rate,
         0.08,
         0.15,
-        "the GPU itself, its cooling or its power; where NVML tells no reason (gpu-throttling), recreate the node",
+        "the GPU itself, its cooling or its power; if NVML reports no reason (gpu-throttling), recreate the node",
     ),
     Figure("gpu-to-gpu", "GB/s", lambda gpu: gpu.get("to_peer"), 0.1, 0.25, "NVLinks of the GPU or its neighbour"),
 )
@@ -74,11 +74,11 @@ _WIDE = "something comes and goes, such as other work on the node or its host, s
 NAMES = (*(figure.check for figure in FIGURES), *CHECKS)
 
 Tries = Sequence[Sequence[NodeGpus]]
-"""What the nodes found, by try; the last counts."""
+"""The findings of the nodes, by try; the last counts."""
 
 
 def judge_gpus(tries: Tries, plan: GpusPlan, nodes: Collection[str]) -> list[Check]:
-    """All checks of a pool's GPUs. nodes: those that were asked."""
+    """All checks of a pool's GPUs. nodes: those that took part."""
     found = tries[-1] if tries else []
     answered = {one["node"] for one in found}
     if not found:
@@ -101,7 +101,7 @@ _OTHERS = "others work on every GPU"
 
 
 def falls_short(tries: Tries, plan: GpusPlan) -> bool:
-    """Whether something is to be measured again that another time may be better."""
+    """True if something is to be measured again that another time may be better."""
     again = {*NAMES, "gpu-throttling", "gpu-pcie"}
     nodes = [one["node"] for one in tries[-1]]
     return any(check["verdict"] == "fail" and check["check"] in again for check in judge_gpus(tries, plan, nodes))
@@ -112,7 +112,9 @@ def _is_absent(gpu: Gpu) -> bool:
 
 
 def _present(found: Sequence[NodeGpus], plan: GpusPlan) -> list[Check]:
-    """Whether every node has all its GPUs, and which one it lacks: that at an address where other nodes have one."""
+    """Check that every node has all its GPUs, and find the one it lacks: that at an address at which other nodes have
+    one.
+    """
     asked, checks = plan["count"], []
     addresses = {one["node"]: [gpu["pci"] for gpu in one["gpus"] if gpu["pci"]] for one in found}
     whole = {tuple(sorted(there)) for there in addresses.values() if len(there) == asked}
@@ -122,7 +124,7 @@ def _present(found: Sequence[NodeGpus], plan: GpusPlan) -> list[Check]:
             continue
         usual = next(iter(whole)) if len(whole) == 1 else ()
         lost = [address for address in usual if address not in addresses[one["node"]]]
-        where = f"that at {', '.join(lost)}, where the other nodes have one" if lost else f"{absent} of {asked}"
+        where = f"that at {', '.join(lost)}, and the other nodes have one" if lost else f"{absent} of {asked}"
         cause = (
             f"a GPU has dropped off the bus, or the pod was not given it: {where}. Look for Xid 79 (dmesg | grep -i "
             "xid), and recreate the node"
@@ -187,7 +189,7 @@ def _slow(figure: Figure, node: str, gpu: Gpu, crowd: Crowd, tries: Sequence[Try
 
 
 def _beside(gpu: Gpu) -> str:
-    """What NVML read of a slow GPU under load."""
+    """NVML's readings of a slow GPU under load."""
     load = gpu["load"]
     reasons = ", ".join(f"{name} in {share:.0%}" for name, share in load["reasons"].items()) or "none"
     read: Mapping[str, Spread | None] = {

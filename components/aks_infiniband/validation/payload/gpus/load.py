@@ -23,7 +23,7 @@ _LIMIT_SECONDS = 30.0
 
 
 class Reading(NamedTuple):
-    """One window: its rate in TFLOP/s, and what NVML said at its end; None where it does not tell."""
+    """One window: its rate in TFLOP/s, and NVML's readings at its end; None if it does not report them."""
 
     rate: float
     watts: float | None
@@ -34,7 +34,7 @@ class Reading(NamedTuple):
 
 
 def under_load(gpu: Gpu, products: Products, nvml: Nvml | None, watch: Watch | None, seconds: float) -> Load:
-    """Load a GPU for so many seconds beside those to warm up, and watch for other work. Raises RuntimeError,
+    """Load a GPU for so many seconds in addition to those to warm up, and watch for other work. Raises RuntimeError,
     TimeoutError.
     """
     count = _window(gpu, products)
@@ -72,7 +72,7 @@ def readings(gpu: Gpu, products: Products, nvml: Nvml | None, count: int, second
 
 
 def _window(gpu: Gpu, products: Products) -> int:
-    """How many products a window has."""
+    """The number of products in a window."""
     begin, end = gpu.event(), gpu.event()
     products.queue(1)  # loads what the first one needs
     gpu.record(begin)
@@ -91,7 +91,7 @@ def _reading(rate: float, nvml: Nvml | None) -> Reading:
 def summary(
     readings: Sequence[Reading], *, seconds: float, precision: str, limits: tuple[float | None, int | None]
 ) -> Load:
-    """What readings under load come to. limits: most power in W, most SM clock in MHz."""
+    """The summary of readings under load. limits: most power in W, most SM clock in MHz."""
     rates = [reading.rate for reading in readings]
     rate = spread_of(rates)
     if rate is None:

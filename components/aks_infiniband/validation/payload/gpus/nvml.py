@@ -1,4 +1,4 @@
-"""What a GPU says of itself: NVIDIA's management library (NVML), by Python's ctypes.
+"""A GPU's facts about itself: NVIDIA's management library (NVML), by Python's ctypes.
 
 The container toolkit brings libnvidia-ml.so.1 with the driver. A function that a driver or a GPU does not have gives
 None, never a guess. Numbers of constants are those of nvml.h.
@@ -26,7 +26,9 @@ REASONS = {
 """nvmlClocksEventReasons: why clocks are lower than they could be."""
 
 _GONE = (15, 16)
-"""NVML_ERROR_GPU_IS_LOST and NVML_ERROR_RESET_REQUIRED. With any other a GPU or its driver does not tell something."""
+"""NVML_ERROR_GPU_IS_LOST and NVML_ERROR_RESET_REQUIRED. With any other code a GPU or its driver does not report
+something.
+"""
 _SM, _MEMORY = 1, 2
 """nvmlClockType_t."""
 _UNCORRECTED, _VOLATILE = 1, 0
@@ -71,7 +73,7 @@ class Nvml:
     """NVML for the GPU at a PCI address."""
 
     def __init__(self, pci: str) -> None:
-        """Raises OSError where there is no library, NvmlError."""
+        """Raises OSError without a library, NvmlError."""
         self._library: Any = ctypes.CDLL(LIBRARY)
         self._library.nvmlErrorString.restype = ctypes.c_char_p
         self._check(self._library.nvmlInit_v2())
@@ -95,7 +97,7 @@ class Nvml:
 
     @property
     def serial(self) -> str | None:
-        """Of its board."""
+        """Serial number of its board."""
         return self._text("nvmlDeviceGetSerial")
 
     @property
@@ -115,22 +117,22 @@ class Nvml:
 
     @property
     def sm_clock(self) -> int | None:
-        """Of its processors, in MHz."""
+        """Clock of its processors, in MHz."""
         return self._number("nvmlDeviceGetClockInfo", _SM)
 
     @property
     def most_sm_clock(self) -> int | None:
-        """What they can have."""
+        """The highest clock of its processors."""
         return self._number("nvmlDeviceGetMaxClockInfo", _SM)
 
     @property
     def memory_clock(self) -> int | None:
-        """Of its memory, in MHz."""
+        """Clock of its memory, in MHz."""
         return self._number("nvmlDeviceGetClockInfo", _MEMORY)
 
     @property
     def temperature(self) -> int | None:
-        """Of the chip, in °C."""
+        """Temperature of the chip, in °C."""
         return self._number("nvmlDeviceGetTemperature", 0)
 
     @property
@@ -169,7 +171,9 @@ class Nvml:
 
     @property
     def processes(self) -> int | None:
-        """How many processes compute on it. In a pod a driver may show none of them, or only those of the pod."""
+        """The number of processes that compute on it. In a pod a driver may show none of them, or only those of the
+        pod.
+        """
         found = (_Process * _MOST_PROCESSES)()
         for version in ("_v3", "_v2"):
             count = ctypes.c_uint(_MOST_PROCESSES)
@@ -179,7 +183,7 @@ class Nvml:
 
     @property
     def mebibytes(self) -> int | None:
-        """Of its memory, what all processes use, those that a pod does not see among them."""
+        """The part of its memory that all processes use, those that a pod does not see among them."""
         found = _MemoryUse(version=_MEMORY_VERSION)
         return found.used >> 20 if self._asked("nvmlDeviceGetMemoryInfo_v2", ctypes.byref(found)) else None
 
@@ -192,7 +196,7 @@ class Nvml:
 
     @property
     def nvlinks(self) -> int | None:
-        """How many NVLinks are up; None where it has none that NVML tells of."""
+        """The number of NVLinks that are up; None if NVML reports none."""
         states = []
         for link in range(_MOST_NVLINKS):
             state = ctypes.c_uint()
@@ -209,7 +213,7 @@ class Nvml:
         return found.value.decode(errors="replace") if self._asked(name, found, _TEXT_BYTES) else None
 
     def _asked(self, name: str, *arguments: Any) -> bool:
-        """Whether a function is there and has told. Raises NvmlError for a GPU that is lost."""
+        """True if a function exists and has answered. Raises NvmlError for a GPU that is lost."""
         function = getattr(self._library, name, None)
         code: int = 1 if function is None else function(self._device, *arguments)
         if code in _GONE:

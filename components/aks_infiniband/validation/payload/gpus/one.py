@@ -1,9 +1,10 @@
-"""One process for one GPU of a node: who it is, what NVML says, its copies, and the load, beside the node's others.
+"""One process for one GPU of a node: its identity, NVML's facts, its copies, and the load, at the same time as the
+node's others.
 
 The processes of a node begin each part together: each leaves a file in a folder when it comes to it, and waits for
 those of the others. Copies between a GPU and the host are made in turns, one GPU at a time, because GPUs share the
-host's memory: four at once have 28 to 55 GB/s each, one alone 55 (docs/measurements.md). What is found is written as it
-goes, so that what a GPU does last is known when it hangs.
+host's memory: four at once have 28 to 55 GB/s each, one alone 55 (docs/measurements.md). The findings are written as
+the process runs, so that a GPU's last action is known when it hangs.
 """
 
 from __future__ import annotations
@@ -30,21 +31,21 @@ from .product import Products
 from .results import Gpu, Pcie
 
 MEETING_SECONDS = 20.0
-"""How long a GPU waits for the others of its node to come to the same part; then it goes on without them."""
+"""Time for a GPU to wait for the others of its node to come to the same part; then it continues without them."""
 _LOOK_SECONDS = 0.002
 _COPY_SECONDS = 30.0
 _TURN_SECONDS = _COPY_SECONDS + 5.0
-"""How long a GPU waits for one whose turn it is: longer than copies may take that come to no end."""
+"""Time for a GPU to wait for one whose turn it is: longer than copies may take that come to no end."""
 _ADDRESS_BYTES = 32
 _HOST_PAGE_TABLES = 100
 """cudaDevAttrPageableMemoryAccessUsesHostPageTables."""
 
 
 class OneGpu:
-    """What one process finds of its GPU."""
+    """The findings of one process on its GPU."""
 
     def __init__(self, number: int, *, count: int, folder: Path) -> None:
-        """Of a node with so many GPUs, whose processes meet in a folder."""
+        """A GPU of a node with so many GPUs, whose processes meet in a folder."""
         self._number, self._folder = number, folder
         self._awaited = set(range(count))
         self._nvml: Nvml | None = None
@@ -76,7 +77,7 @@ class OneGpu:
         partial.replace(self._folder / f"{self._number}.json")
 
     def leave(self) -> None:
-        """Have nobody wait for this GPU."""
+        """Let no other GPU wait for this one."""
         (self._folder / f"gone.{self._number}").touch()
 
     def _identify(self) -> None:
@@ -94,14 +95,14 @@ class OneGpu:
         self.save()
 
     def _stay_near(self, sys_folder: Path) -> None:
-        """Run on the CPUs beside the GPU, where the kernel says which: the host's memory is taken there."""
+        """Run on the CPUs next to the GPU, if the kernel names them: the host's memory is taken there."""
         near = cpus_beside(sys_folder, f"bus/pci/devices/{self.found['pci']}")
         if near:
             os.sched_setaffinity(0, near)
 
     def _copy(self, copies: Copies, part: str) -> None:
-        """Copy to and from the host while no other GPU of the node does. Of two turns the better counts: something
-        else on the host can take bandwidth away for a moment, and nothing gives more than the link has.
+        """Copy to and from the host while no other GPU of the node does. The better of two turns counts: something else
+        on the host can take bandwidth away for a moment, and nothing gives more than the link has.
         """
         self._meet(part)
         self._await_turn(part)
@@ -181,8 +182,8 @@ def pci_address(number: int) -> str:
 
 
 def shares_memory(number: int) -> bool:
-    """Whether the kernel may keep what it likes in a GPU's memory, as on GB200 and GB300 (assumed): then memory in use
-    tells nothing of other work. A runtime that does not say is one of another kind.
+    """True if the kernel may keep its own data in a GPU's memory, as on GB200 and GB300 (assumed): then memory in use
+    does not show other work. A runtime that does not say is one of another kind.
     """
     found = ctypes.c_int()
     code = opened(VENDORS[0].runtime).cudaDeviceGetAttribute(ctypes.byref(found), _HOST_PAGE_TABLES, number)
@@ -200,7 +201,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--gpu", required=True, type=int, help="CUDA's number of the GPU")
     parser.add_argument("--count", required=True, type=int, help="how many GPUs the node has")
     parser.add_argument("--seconds", required=True, type=float, help="of load")
-    parser.add_argument("--folder", required=True, type=Path, help="where the processes of a node meet")
+    parser.add_argument("--folder", required=True, type=Path, help="the folder in which the processes of a node meet")
     parser.add_argument("--sys", required=True, type=Path, help="/sys")
     arguments = parser.parse_args(argv)
     one = OneGpu(arguments.gpu, count=arguments.count, folder=arguments.folder)

@@ -1,9 +1,9 @@
 """Other work on a GPU while it is measured: what NVML shows of it, and which checks it spoils.
 
-A pod may be in a process namespace of its own, where NVML shows none of the other processes (assumed), so memory, and
-how busy a GPU is before our own work, count as much as processes do. What is ours is told apart by when it comes: our
-process and its memory are there from a moment on that we know. The other GPUs of a node have processes of their own,
-which open this one only after everything else is measured.
+A pod may be in a separate process namespace, in which NVML shows none of the other processes (assumed), so memory, and
+the load of a GPU before our own work, count as much as processes do. Our own work is distinguished by its time: our
+process and its memory are there from a known moment on. The other GPUs of a node have separate processes, which open
+this one only after everything else is measured.
 """
 
 from __future__ import annotations
@@ -17,26 +17,27 @@ from .results import Gpu, NodeGpus, Others
 
 CHECK = "gpu-other-work"
 LEAST_BUSY = 0.05
-"""An idle GPU reads 0; one on which somebody works 30 % of the time reads 0.27 to 0.30 (one H200, 2026-11-28). The
-limit between the two is assumed."""
+"""An idle GPU reads 0; one that another process uses 30 % of the time reads 0.27 to 0.30 (one H200, 2026-11-28). The
+limit between the two is assumed.
+"""
 LEAST_MEBIBYTES = 200
 """A process that only opens a GPU takes 518 MiB of an H200's memory (driver 580.159.04, 2026-11-28)."""
 _SETTLE_SECONDS = 0.6
-"""What ended half a second ago is no longer in how busy a GPU is (the same GPU)."""
+"""Work that ended half a second ago is no longer in the load of a GPU (the same GPU)."""
 _LOOKS, _EACH_SECONDS = 8, 0.1
 _Number = TypeVar("_Number", int, float)
 
 
 class Shows(Protocol):
-    """What NVML says of a GPU; None where it does not tell."""
+    """NVML's facts on a GPU; None if it does not report them."""
 
     @property
     def processes(self) -> int | None:
-        """How many compute on it."""
+        """The number of processes that compute on it."""
 
     @property
     def mebibytes(self) -> int | None:
-        """Of its memory in use."""
+        """The memory in use."""
 
     @property
     def busy(self) -> float | None:
@@ -47,7 +48,7 @@ class Watch:
     """Looks for other work on a GPU, from before our own begins until it is done."""
 
     def __init__(self, nvml: Shows, *, counts_memory: bool = True) -> None:
-        """Nothing has been seen yet. counts_memory: whether nothing but processes takes of the GPU's memory."""
+        """Nothing has been seen yet. counts_memory: true if only processes take of the GPU's memory."""
         self._nvml, self._counts_memory = nvml, counts_memory
         self.found: Others = {"processes": None, "mebibytes": None, "busy": None}
         self._own_processes: int | None = None
@@ -69,7 +70,7 @@ class Watch:
         self._own_mebibytes = _difference(self._mebibytes, self.found["mebibytes"])
 
     def look(self) -> None:
-        """Look beside our own work."""
+        """Look for work other than our own."""
         processes = _difference(self._nvml.processes, self._own_processes)
         mebibytes = None if self._own_mebibytes is None else _difference(self._mebibytes, self._own_mebibytes)
         self._keep(processes, mebibytes, None)
@@ -96,7 +97,7 @@ def _most(one: _Number | None, other: _Number | None) -> _Number | None:
 
 
 def work_of_others(gpu: Gpu) -> str:
-    """What others did on a GPU, in words; empty where NVML shows nothing."""
+    """Other processes' work on a GPU, in words; empty if NVML shows nothing."""
     found = gpu.get("others")
     if found is None:
         return ""

@@ -18,15 +18,15 @@ from .load import WARMUP_SECONDS
 from .results import Gpu, NodeGpus
 
 START_SECONDS = 120.0
-"""For loading libraries, contexts and copies: what a GPU has beside the seconds of its load."""
+"""Time for loading libraries, contexts and copies: a GPU has it in addition to the seconds of its load."""
 LATE_SECONDS = 20.0
 """All begin the load together, so they end it together."""
 _POLL_SECONDS = 0.05
-_HANGS = "the GPU hangs: dmesg | grep -i xid on the node tells how; recreate the node"
+_HANGS = "the GPU hangs: dmesg | grep -i xid on the node shows the error; recreate the node"
 
 
 class Place(NamedTuple):
-    """Where a pod works: its node, the kernel's files, scratch space, and its environment."""
+    """A pod's place of work: its node, the kernel's files, scratch space, and its environment."""
 
     node: str
     sys: Path
@@ -35,7 +35,7 @@ class Place(NamedTuple):
 
 
 def longest_seconds(plan: GpusPlan) -> float:
-    """How long a node's part takes at most."""
+    """The longest duration of a node's part."""
     return START_SECONDS + WARMUP_SECONDS + plan["seconds"]
 
 
@@ -66,7 +66,7 @@ def _start(number: int, place: Place, plan: GpusPlan, work: Path) -> Running:
 
 
 def _found(number: int, work: Path, ended: Ended) -> Gpu:
-    """What a process has written, and why it did not come to its end."""
+    """The output of a process, and the reason why it did not come to its end."""
     try:
         found: Gpu = json.loads((work / f"{number}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -24,15 +24,16 @@ _AMPERE = 8
 _MAJOR = 75
 """cudaDevAttrComputeCapabilityMajor."""
 _VALUES = 65521
-"""Of the pattern that fills the matrices, random and normal: a prime, so that no two rows of a matrix are alike. On
-zeros a product is faster than on any real data."""
+"""Number of values in the pattern that fills the matrices, random and normal: a prime, so that no two rows of a matrix
+are alike. On zeros a product is faster than on any real data.
+"""
 
 
 class Products:
     """Products of two matrices of a GPU's own, queued on its stream."""
 
     def __init__(self, gpu: Gpu, number: int) -> None:
-        """number: of the GPU. Raises OSError where the image has no cuBLAS, RuntimeError."""
+        """number: of the GPU. Raises OSError if the image lacks cuBLAS, RuntimeError."""
         self._library = opened(LIBRARIES)
         major = ctypes.c_int()
         gpu.call("DeviceGetAttribute", ctypes.byref(major), _MAJOR, number)

@@ -1,4 +1,4 @@
-"""What is found of one GPU: who it is, what NVML says of it, and its rate and bandwidths while all GPUs work."""
+"""The findings on one GPU: its identity, NVML's facts, and its rate and bandwidths while all GPUs work."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from ..say.steadiness import Spread
 
 
 class Pcie(TypedDict):
-    """The PCIe link while data moves over it, and what GPU and machine could have; None where NVML does not tell."""
+    """The PCIe link while data moves over it, and the best that GPU and machine could have; None if NVML does not
+    report it.
+    """
 
     generation: int | None
     width: int | None
@@ -29,9 +31,9 @@ class Memory(TypedDict):
 
 
 class Others(TypedDict):
-    """The most that others did on a GPU while it was measured, as NVML tells it; None where it does not.
+    """The most work of others on a GPU while it was measured, as NVML reports it; None if it does not.
 
-    processes: beside ours. mebibytes: of its memory, beside ours. busy: the share of time in which it worked before
+    processes: without ours. mebibytes: of its memory, without ours. busy: the share of time in which it worked before
     our own work began.
     """
 

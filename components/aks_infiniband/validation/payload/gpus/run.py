@@ -1,4 +1,4 @@
-"""The GPUs of a pool under load as the leading pod has it made: all nodes at once, again where one falls short."""
+"""The GPUs of a pool under load as the leading pod has it made: all nodes at once, again if one falls short."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .results import NodeGpus
 
 
 def measure(lead: Lead, plan: GpusPlan, *, tries: int) -> list[list[NodeGpus]]:
-    """What the nodes found, of each try that there was time for."""
+    """The findings of the nodes, for each try that there was time for."""
     made: list[list[NodeGpus]] = []
     while len(made) < tries and not lead.time_is_up:
         answers: Sequence[NodeGpus] = [answer for answer in lead.step({"gpus": plan}).values() if answer]

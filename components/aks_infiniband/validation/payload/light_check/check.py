@@ -1,8 +1,8 @@
 """One pod of the scheduled check: it looks at its idle node, and with those on other idle nodes measures RDMA writes.
 
-The scheduler gives it a node of which it can have every RDMA device and GPU, so the node is idle. Of the pods that have
-come, the first leads. None waits for those that found no idle node. What is found of a node is told by the pod on it:
-the API server takes nothing about a node from a pod that runs on another (light_check/documents.py).
+The scheduler gives it a node of which it can have every RDMA device and GPU, so the node is idle. The first of the pods
+that have come leads. None waits for those that found no idle node. The pod on a node reports the findings for it: the
+API server takes nothing about a node from a pod that runs on another (light_check/documents.py).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _KIND = "write-bandwidth"
 _FIGURE = "rdma-write-bandwidth"
 _NOT_FOUND = 404
 _TELL_SHARE = 4
-"""The pods have this part of the time for measurements, once more, to tell what was found of their nodes."""
+"""The pods have this part of the time for measurements, once more, to report the findings on their nodes."""
 
 
 class Measured(NamedTuple):
@@ -98,7 +98,7 @@ class LightCheck:
             worker.stop()
 
     def _leads(self) -> bool:
-        """Whether this pod is the first of those that are there, once all are there or the time to come is over.
+        """True if this pod is the first of those that are there, once all are there or the time to come is over.
 
         A pod that is not the first in its own ConfigMap reads no other.
         """
@@ -234,7 +234,7 @@ class LightCheck:
 
 
 def _lacks(members: Members) -> list[str]:
-    """A line for the nodes that the pool lacks; none where it has all."""
+    """A line for the nodes that the pool lacks; none if it has all."""
     missing = members["expected"] - members["present"]
     names = f": {', '.join(members['gone'])}" if members["gone"] else ""
     return [f"{missing} of {members['expected']} nodes missing{names}"] if missing > 0 else []

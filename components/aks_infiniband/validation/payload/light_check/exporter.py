@@ -1,7 +1,7 @@
 """Serves the figures of the last scheduled checks at /metrics, in Prometheus' text format 0.0.4.
 
-It reads the reports, and the record of machines, where the kubelet mounts their ConfigMaps and keeps them up to date,
-and asks the cluster nothing.
+The exporter reads the reports, and the record of machines, from the mounts of their ConfigMaps that the kubelet keeps
+up to date, and never calls the API server.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ METRICS: Mapping[str, str] = {
     "node_healthy": "1 if the last check of the node found nothing, 0 if a check failed or if the node is cordoned for "
     "what a command measured.",
     "machine_measured_timestamp_seconds": "When the machine was last measured, by which command, with which verdict.",
-    "link_up": "1 where the port is Active.",
+    "link_up": "1 if the port is Active.",
     "link_rate_bytes_per_second": "Signalling rate of the link.",
-    "write_bandwidth_bytes_per_second": "RDMA writes to the next idle node of the pool; absent where there was none.",
+    "write_bandwidth_bytes_per_second": "RDMA writes to the next idle node of the pool; absent if none was idle.",
     "errors": "By how much an error counter of the port had grown since the check before.",
 }
 """Every metric, a gauge, by its name without the prefix."""

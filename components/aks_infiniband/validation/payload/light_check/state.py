@@ -48,7 +48,7 @@ class Link(TypedDict):
 
 
 class _Found(Said):
-    """What the last check of a node has found.
+    """The findings of the last check of a node.
 
     counters: the ports' error counters then. errors: by how much they have grown since the
     check before. bandwidth: that of RDMA writes to the next idle node, in Gb/s, by device.
@@ -90,12 +90,12 @@ class State(TypedDict):
 
 
 SCHEMA_VERSION = 1
-"""Of the report."""
+"""Version of the report."""
 
 
 def states_in(text: str | None) -> tuple[dict[str, NodeState], list[str]]:
-    """What the report before says of nodes, and which had gone by then: without what is not in its form, because
-    somebody may have edited it, or another release may have written it.
+    """The states of nodes in the report before, and the nodes that had gone by then: without anything that is not in
+    its form, because a person may have edited it, or another release may have written it.
     """
     report = object_in(text) or {}
     if report.get("schema_version") != SCHEMA_VERSION:
@@ -109,7 +109,7 @@ def states_in(text: str | None) -> tuple[dict[str, NodeState], list[str]]:
 
 
 def is_state(found: object) -> bool:
-    """Whether this is the state of a node, in its form."""
+    """True if this is the state of a node, in its form."""
     if not isinstance(found, dict) or not _Found.__required_keys__ <= set(found):
         return False
     texts, links = (found["reason"], found["message"]), found["links"]
@@ -226,7 +226,7 @@ def _camel_case(name: str) -> str:
 
 
 def said_of(state: NodeState) -> Said:
-    """What the pod on a node has to know to tell it."""
+    """The facts that the pod on a node needs for its report."""
     return {name: state[name] for name in ("checked", "healthy", "reason", "message")}  # type: ignore[return-value]
 
 

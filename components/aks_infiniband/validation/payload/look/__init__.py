@@ -1,1 +1,1 @@
-"""What one node has, and what all nodes have in common: read, and judged."""
+"""The facts of one node, and those that all nodes have in common: read, and judged."""

@@ -1,4 +1,4 @@
-"""What has to be the same on all nodes of a pool: the partition, the placement group, the versions."""
+"""The facts that have to be the same on all nodes of a pool: the partition, the placement group, the versions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _across(hcas_by_node: Mapping[str, Sequence[Hca]]) -> Check:
     groups = _alike({node: _shown(_usual(hcas)) for node, hcas in hcas_by_node.items()})
     measured = {node: numbers for numbers, nodes in groups.items() for node in nodes}
     if not groups:
-        return not_measured("partition-keys", "no InfiniBand device to ask", expected=_ASKED)
+        return not_measured("partition-keys", "no InfiniBand device to query", expected=_ASKED)
     if len(groups) == 1:
         return passes("partition-keys", _ASKED, next(iter(groups)))
     sides = "; ".join(f"{', '.join(nodes)} on {numbers}" for numbers, nodes in groups.items())
@@ -67,8 +67,8 @@ def _within(node: str, hcas: Sequence[Hca]) -> list[Check]:
 
 
 def judge_placement(facts_by_node: FactsByNode) -> Check:
-    """Whether all machines are in one placement group: those of two have no fabric in common (kubernetes-sigs/dranet,
-    GB300 README). Where Azure's metadata cannot be asked, the check says why, and nothing fails by that.
+    """Check that all machines are in one placement group: those of two lack a common fabric (kubernetes-sigs/dranet,
+    GB300 README). If Azure's metadata cannot be read, the check says why, and nothing fails by that.
     """
     places = {node: facts["placement"] for node, facts in sorted(facts_by_node.items())}
     groups = _alike({node: place["group"] for node, place in places.items() if place["group"]})
@@ -76,7 +76,7 @@ def judge_placement(facts_by_node: FactsByNode) -> Check:
         sides = "; ".join(f"{', '.join(nodes)} in {group}" for group, nodes in groups.items())
         sets = ", ".join(sorted({str(place["scale_set"]) for place in places.values() if place["group"]}))
         cause = (
-            f"the machines are in different placement groups ({sides}), which have no InfiniBand path between them, "
+            f"the machines are in different placement groups ({sides}), without an InfiniBand path between them, "
             f"though all ports are Active: see whether scale set {sets} has singlePlacementGroup=true (az vmss show), "
             "and recreate the pool, or the machines of the smaller group"
         )

@@ -2,7 +2,7 @@
 
 A pod's own /sys has none: RDMA devices are shared between network namespaces, and the kernel makes `ports/1/counters`
 in the machine's alone (Linux, drivers/infiniband/core/sysfs.c, `process_mad && is_full_dev`; nebius/soperator issue
-403). So they are read where the pod has the machine's mounted.
+403). So they are read if the pod has the machine's mounted.
 
 Limits on their growth are those of Azure's fleet check (Azure/ai-infrastructure-on-azure a01b073, skills/slurm/
 ib_link_validation): any symbol error or link that went down, more than 100 receive errors, more than 1000 discards.
@@ -32,12 +32,12 @@ LIMITS: Mapping[str, int] = {
 """By how much each counter may grow while a pool is measured (Linux, Documentation/ABI/stable/sysfs-class-infiniband).
 """
 Unread = Literal["enforce", "warn", "off"]
-"""What happens to a node whose counters cannot be read: it fails the validation, or the report warns of it. off: nobody
-looks.
+"""The consequence for a node whose counters cannot be read: it fails the validation, or the report warns of it. off: no
+program looks.
 """
 _UNREAD = (
     "not every port has counters in the machine's /sys/class/infiniband, which the pod has mounted, or its pod did not "
-    "answer: links may have lost packets and nobody knows (validation.errorCounters)"
+    "answer: whether links have lost packets is unknown (validation.errorCounters)"
 )
 _FATAL = frozenset({"symbol_error", "link_downed"})
 
@@ -45,7 +45,7 @@ _FATAL = frozenset({"symbol_error", "link_downed"})
 def read_counters(devices: Path | None) -> Counters:
     """Every counter of every InfiniBand port, without those that a device does not have.
 
-    devices: the machine's own /sys/class/infiniband; None where the pod does not have it.
+    devices: the machine's own /sys/class/infiniband; None if the pod does not have it.
     """
     found: Counters = {}
     for folder in sorted(devices.glob("*/ports/1/counters") if devices else ()):
@@ -69,8 +69,8 @@ def judge_counters(
     """One check if all is well; otherwise one for every counter that grew too much, and one for every node whose
     counters are not known.
 
-    unread: what a check says of a node whose counters cannot be read. late: nodes whose counters were not read again,
-    because time was up.
+    unread: the verdict on a node whose counters cannot be read. late: nodes without a second reading, because time was
+    up.
     """
     asked = f"each of {len(LIMITS)} counters within its limit"
     if unread == "off":

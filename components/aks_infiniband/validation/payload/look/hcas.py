@@ -9,7 +9,7 @@ from ..say.expectations import Expectations
 from .node import Facts
 from .port_rate import judge_rates
 
-_NO_DEVICE = "no InfiniBand device to ask"
+_NO_DEVICE = "no InfiniBand device to query"
 
 
 def judge_hcas(node: str, facts: Facts, expected: Expectations) -> list[Check]:
@@ -57,9 +57,7 @@ _PORT_CHECKS = {
 
 
 def _hca_ports(node: str, facts: Facts) -> list[Check]:
-    """For each fact, one check if all ports are as expected or there is none to ask; otherwise one for each port that
-    is not.
-    """
+    """For each fact, one check if all ports are as expected or none exists; otherwise one for each port that is not."""
     asked = {"hca-state": "ACTIVE", "hca-physical-state": "LinkUp"}
     if not facts["hcas"]:
         return [not_measured(name, _NO_DEVICE, expected=expected, node=node) for name, expected in asked.items()]
@@ -76,7 +74,7 @@ def _hca_ports(node: str, facts: Facts) -> list[Check]:
 
 
 def selects(hca_filter: str, device: str) -> bool:
-    """Whether NCCL_IB_HCA selects a device.
+    """True if NCCL_IB_HCA selects a device.
 
     The syntax is NCCL's ("Environment Variables", NCCL_IB_HCA): comma-separated prefixes; ``=`` in front makes
     them whole names, ``^`` excludes; a port after a colon is ignored here, since every HCA has one. Empty selects all.
@@ -91,12 +89,12 @@ def selects(hca_filter: str, device: str) -> bool:
 
 
 def in_pod(facts: Facts, device: str) -> bool:
-    """Whether the pod can open the device. Where the kernel does not say which file is its own, it counts as open."""
+    """True if the pod can open the device. If the kernel does not say which file is its own, it counts as open."""
     return device not in facts["uverbs_of"] or facts["uverbs_of"][device] in facts["uverbs"]
 
 
 def _hca_filter(node: str, facts: Facts) -> Check:
-    """The check of the pod's own NCCL_IB_HCA. A pod may have none, because the program that starts NCCL then lists the
+    """The check of the pod's NCCL_IB_HCA. A pod may have none, because the program that starts NCCL then lists the
     InfiniBand devices.
     """
     hca_filter = facts["environment"].get("NCCL_IB_HCA")
@@ -125,12 +123,12 @@ def _rdma_devices(node: str, facts: Facts, expected: Expectations) -> list[Check
 
 
 def _who(expected: Expectations) -> str:
-    """Who hands out devices, and what that depends on."""
+    """The program that hands out devices, and its condition."""
     if expected["mode"] == "dra":
         return "dranet hands out only the devices of the pod's claim"
     return (
         f"the device plugin behind {expected['rdma_resource']} hands out only devices that its selectors match, to "
-        "pods that ask for it"
+        "pods that request it"
         if expected["rdma_resource"]
         else "the host's /dev/infiniband, which the pod mounts, does not have it (modules ib_uverbs and mlx5_ib)"
     )
@@ -140,14 +138,14 @@ _ACTIVE = {"state": "PORT_ACTIVE", "link_layer": "InfiniBand"}
 
 
 def judge_verbs(node: str, facts: Facts) -> Check:
-    """Whether libibverbs sees every HCA that sysfs shows, Active and with InfiniBand."""
+    """Check that libibverbs sees every HCA that sysfs shows, Active and with InfiniBand."""
     devices = list(dict.fromkeys(hca["device"] for hca in facts["hcas"]))
     ports, said = facts["verbs"]["ports"], facts["verbs"]["said"]
     count = len(devices)
     if not devices:
         return not_measured("verbs-devices", _NO_DEVICE, node=node)
     if ports is None:
-        return not_measured("verbs-devices", f"libibverbs could not be asked: {said}", expected=count, node=node)
+        return not_measured("verbs-devices", f"libibverbs could not be queried: {said}", expected=count, node=node)
     lacking = [device for device in devices if _ACTIVE not in ports.get(device, [])]
     if not lacking:
         return passes("verbs-devices", count, node=node)

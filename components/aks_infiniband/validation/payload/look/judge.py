@@ -68,7 +68,7 @@ def _interface(node: str, interfaces: Mapping[str, Interface], name: str) -> Che
     elif not found["infiniband"]:
         seen, cause = f"{name} is of another type", "the network's CNI plugin is not ipoib"
     elif not found["addresses"]:
-        seen, cause = f"{name} has no address", "the IPPool has no block left for the node, or its range is too small"
+        seen, cause = f"{name} has no address", "the IPPool lacks a block for the node, or its range is too small"
     else:
         measured = f"{name} {', '.join(found['addresses'])}"
         return passes("ipoib-interface", asked, measured, node=node, device=name)
@@ -80,7 +80,7 @@ def _accelerators(node: str, facts: Facts, expected: Accelerators | None) -> lis
         return []
     seen = len(facts["accelerator_devices"])
     cause = (
-        f"the pod asked for {expected['count']} of {expected['resource']} and sees {seen} device files: a GPU has "
+        f"the pod requested {expected['count']} of {expected['resource']} and sees {seen} device files: a GPU has "
         "dropped off the bus, or the container runtime does not use the vendor's toolkit"
     )
     return [compared("accelerator-devices", expected["count"], seen, cause, node=node)]
@@ -99,7 +99,7 @@ def _memlock(node: str, facts: Facts) -> Check:
 
 
 def _memlock_for_all(node: str, facts: Facts) -> Check:
-    """Whether pods that do not run as root can lock memory. It is checked only where the nodes are prepared for it."""
+    """Check that pods that do not run as root can lock memory. The check runs only if the nodes are prepared for it."""
     cause = (
         "the node preparation has not lifted the limit of containerd and kubelet on this node (networkOperator."
         "nodePreparation): see its pod there"

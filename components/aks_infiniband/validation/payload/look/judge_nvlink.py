@@ -1,4 +1,4 @@
-"""Whether the nodes' GPUs are in the NVLink fabrics of their racks, and which nodes share one."""
+"""Checks that the nodes' GPUs are in the NVLink fabrics of their racks, and finds the nodes that share one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _fabric(node: str, seen: Nvlink | None, gpus: int) -> Check:
         return passes("nvlink-fabric", IN_ORDER, node=node)
     cause = (
         "the NVLink fabric of the rack has not taken the node's GPUs in, so no pod on it reaches the GPUs of other "
-        "nodes: restart the machine, and where that does not help have Azure look at the rack's NVLink switches"
+        "nodes: restart the machine, and if that does not help have Azure look at the rack's NVLink switches"
     )
     return fails("nvlink-fabric", IN_ORDER, "; ".join(wrong) or f"{len(seen['gpus'])} of {gpus} GPUs", cause, node=node)
 
@@ -56,7 +56,7 @@ def _domains(domains: Mapping[str, Sequence[str]], machines: int) -> list[Check]
     if len(domains) <= needed:
         return [passes("nvlink-domain", asked, f"{len(domains)}")]
     cause = (
-        "its GPUs are in an NVLink domain of their own, another rack, and reach those of other nodes by InfiniBand "
+        "its GPUs are in a separate NVLink domain, another rack, and reach those of other nodes by InfiniBand "
         "alone: delete the machine, so that Azure may place its successor in the others' rack"
     )
     if alone:

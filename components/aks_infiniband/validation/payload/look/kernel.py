@@ -1,8 +1,8 @@
-"""What one pod can see of its node, as plain data: read, never judged.
+"""The facts that one pod can see of its node, as plain data: read, never judged.
 
 InfiniBand devices come from sysfs (Linux, Documentation/ABI/stable/sysfs-class-infiniband): names differ between images
-and nodes, and the Ethernet function of accelerated networking is an mlx5 device too, so devices are told apart by their
-link layer alone.
+and nodes, and the Ethernet function of accelerated networking is an mlx5 device too, so only their link layer
+distinguishes devices.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Interface(TypedDict):
 
 
 class NodeFacts(TypedDict):
-    """What the kernel shows of one node."""
+    """The kernel's facts on one node."""
 
     hcas: list[Hca]
     ethernet_devices: list[str]
@@ -57,7 +57,7 @@ class NodeFacts(TypedDict):
 
 
 class Roots(NamedTuple):
-    """Where the kernel's file systems are found, and the file with what Multus notes on the pod (None without)."""
+    """The paths of the kernel's file systems, and the file with Multus' notes on the pod (None without)."""
 
     sys: Path
     dev: Path
@@ -67,7 +67,7 @@ class Roots(NamedTuple):
 
 
 def read_node(roots: Roots, environment: Mapping[str, str], device_pattern: str | None) -> NodeFacts:
-    """Everything that the judgement of one node needs. What is absent is an empty list or None, never an error.
+    """Everything that the judgement of one node needs. A fact that is absent is an empty list or None, never an error.
 
     ``device_pattern`` is a regular expression for the accelerators' files below ``roots.dev``; None without any.
     """
@@ -88,7 +88,7 @@ def read_node(roots: Roots, environment: Mapping[str, str], device_pattern: str 
 
 
 def read_rdma_devices(sys_root: Path) -> tuple[list[Hca], list[str]]:
-    """The InfiniBand ports with their state, and the names of the Ethernet devices beside them."""
+    """The InfiniBand ports with their state, and the names of the Ethernet devices next to them."""
     hcas: list[Hca] = []
     ethernet: list[str] = []
     for port in sorted(sys_root.glob("class/infiniband/*/ports/*"), key=_natural):
@@ -118,7 +118,7 @@ def _pci_address(device: Path) -> str | None:
 
 
 def near_cpus(sys_root: Path, device: str) -> set[int]:
-    """The CPUs of an HCA's NUMA node that this process may use; none where the kernel knows no node (-1)."""
+    """The CPUs of an HCA's NUMA node that this process may use; none if the kernel knows no node (-1)."""
     return cpus_beside(sys_root, f"class/infiniband/{device}/device")
 
 
@@ -174,7 +174,7 @@ def read_versions(roots: Roots) -> dict[str, str]:
 
 
 def read_uverbs_names(sys_root: Path) -> dict[str, str]:
-    """The character device that belongs to each RDMA device; empty where the kernel does not say."""
+    """The character device that belongs to each RDMA device; empty if the kernel does not say."""
     pairs = ((_text(path / "ibdev"), path.name) for path in sys_root.glob("class/infiniband_verbs/uverbs*"))
     return {device: name for device, name in sorted(pairs, key=str) if device}
 
@@ -224,7 +224,7 @@ def read_memlock(proc: Path) -> int | None:
 
 
 def _has_ipc_lock(proc: Path) -> bool:
-    """Whether the process may lock memory beyond its limit. If a container has this capability, it still does nothing
+    """True if the process may lock memory beyond its limit. If a container has this capability, it still does nothing
     for users other than root.
     """
     match = re.search(r"^CapEff:\s*([0-9a-fA-F]+)", _text(proc / "self/status") or "", re.MULTILINE)

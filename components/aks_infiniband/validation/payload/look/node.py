@@ -1,4 +1,4 @@
-"""Everything that a pod says of its node, where index 0 finds it, and the wait for what all nodes say."""
+"""A pod's facts on its node, at the path from which index 0 reads them, and the wait for the facts of all nodes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Facts(NodeFacts):
 
     placement: Placement
     nvlink: Nvlink | None
-    """None where NVLink ends at the machine."""
+    """None if NVLink ends at the machine."""
 
     tools: Mapping[str, object]
     verbs: Libibverbs
@@ -70,7 +70,7 @@ def look(
 
 
 def _limit(file: Path | None) -> int | None:
-    """The limit that the pod's init container found, which does not run as root; None where it left nothing."""
+    """The limit that the pod's init container found, which does not run as root; None if it left nothing."""
     try:
         found: int | None = json.loads(file.read_text(encoding="utf-8"))["memlock_bytes"] if file else None
     except (OSError, ValueError, KeyError):

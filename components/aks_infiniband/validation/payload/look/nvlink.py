@@ -1,4 +1,4 @@
-"""How a node's GPUs stand in the NVLink fabric of their rack, as nvidia-smi tells it."""
+"""The state of a node's GPUs in the NVLink fabric of their rack, as nvidia-smi reports it."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import TypedDict
 from ..programs.process import run
 
 _SECONDS = 60.0
-"""For nvidia-smi, which takes seconds where it has to wake the GPUs."""
+"""Limit for nvidia-smi, which takes seconds if it has to wake the GPUs."""
 IN_ORDER = "Completed, Success"
 """A GPU that the fabric has taken in."""
 
 
 class Nvlink(TypedDict):
-    """The NVLink fabric as a node's GPUs see it. said: why it is not known; None where it is."""
+    """The NVLink fabric as a node's GPUs see it. said: the reason why it is not known; None if it is."""
 
     gpus: list[str]
     """State and status of each GPU, such as `Completed, Success`."""
     domain: str | None
-    """ClusterUUID.CliqueId, where all of them have the same; other nodes with it can be reached by NVLink."""
+    """ClusterUUID.CliqueId, if all of them have the same; other nodes with it can be reached by NVLink."""
     said: str | None
 
 
 def read_nvlink() -> Nvlink:
-    """What `nvidia-smi -q` says, which the container toolkit brings into containers with GPUs."""
+    """The output of `nvidia-smi -q`, which the container toolkit brings into containers with GPUs."""
     ended = run(["nvidia-smi", "-q"], _SECONDS)
     if ended.error:
         return {"gpus": [], "domain": None, "said": ended.error}
@@ -44,7 +44,7 @@ def parse(output: str) -> Nvlink:
 
 
 def _ill(fabric: Mapping[str, str]) -> str:
-    """What a fabric that has taken a GPU in says against its health (nvidia-smi of driver 580)."""
+    """Signs of ill health in a fabric that has taken a GPU in (nvidia-smi of driver 580)."""
     ill = {key: value for key, value in fabric.items() if key in _SOUND and value.lower() not in _SOUND[key]}
     told = [f"{key}: {value}" for key, value in ill.items()]
     return f" ({'; '.join(told)})" if told else ""

@@ -1,4 +1,4 @@
-"""Where Azure has put a machine, as the instance metadata service tells it."""
+"""The place that Azure has given a machine, from the instance metadata service."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from http.client import HTTPException
 from typing import TypedDict
 
 _METADATA_SECONDS = 2.0
-"""Seconds that the instance metadata service has for an answer. It runs on the machine's own host, so few are enough.
+"""Seconds that the instance metadata service has for an answer. The service runs on the machine's own host, so few are
+enough.
 """
 
 
 class Placement(TypedDict):
-    """Where Azure has put a machine. If the group is not known, said tells why."""
+    """The place that Azure has given a machine. If the group is not known, said has the reason."""
 
     group: str | None
     scale_set: str | None
@@ -22,7 +23,7 @@ class Placement(TypedDict):
 
 
 def read_placement(url: str, timeout_seconds: float = _METADATA_SECONDS) -> Placement:
-    """What the machine's metadata say (`/metadata/instance/compute`). The service is asked without a proxy."""
+    """The placement in the machine's metadata (`/metadata/instance/compute`). The request does not use a proxy."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     request = urllib.request.Request(url, headers={"Metadata": "true"})  # noqa: S310 the Job says which
     try:

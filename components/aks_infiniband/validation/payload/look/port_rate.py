@@ -1,7 +1,7 @@
 """Judges the rate of a node's ports: by the machine size's table, and by what the adapter itself could reach.
 
 The table may be wrong: Azure's pages and other sources have contradicted each other. So a port that runs at its
-adapter's own limit never fails. Where it differs from the table, a warning names the table.
+adapter's own limit never fails. If it differs from the table, a warning names the table.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ RateVerdict = Literal["pass", "warn", "fail"]
 
 
 def limit_of_port(hca: Hca) -> float | None:
-    """The most that the port reaches, in Gb/s; None where its firmware's version is not known."""
+    """The most that the port reaches, in Gb/s; None if its firmware's version is not known."""
     return _LIMIT_GBPS.get((hca["firmware"] or "").partition(".")[0])
 
 
 def rate_verdict(hca: Hca, table_gbps: float) -> RateVerdict:
-    """The verdict on a port's rate. It is ``warn`` where the table must be wrong, not the port."""
+    """The verdict on a port's rate. The verdict is ``warn`` if the table must be wrong, not the port."""
     rate = hca["rate_gbps"]
     if rate == table_gbps:
         return "pass"
@@ -39,10 +39,10 @@ def rate_verdict(hca: Hca, table_gbps: float) -> RateVerdict:
 
 
 def judge_rates(node: str, hcas: Sequence[Hca], expected: Expectations) -> list[Check]:
-    """One check if all ports are as the table says or there is none to ask; otherwise one for each port that is not."""
+    """One check if all ports are as the table says or none exists; otherwise one for each port that is not."""
     table = expected["hcas"]["rate_gbps"]
     if not hcas:
-        return [not_measured("hca-rate", "no InfiniBand device to ask", expected=table, node=node)]
+        return [not_measured("hca-rate", "no InfiniBand device to query", expected=table, node=node)]
     checks = []
     for hca in hcas:
         verdict = rate_verdict(hca, table)
@@ -87,7 +87,7 @@ def with_found_rate(expected: Expectations, ports: Iterable[Hca]) -> Expectation
 
 
 def _scaled(bound: Threshold, factor: float) -> Threshold:
-    """A computed limit for ports of another rate. A limit that somebody measured or asked for stays as it is."""
+    """A computed limit for ports of another rate. A limit that was measured or given stays as it is."""
     if bound.get("basis") != "computed":
         return bound
     warn, fail = bound.get("warn"), bound.get("fail")

@@ -15,8 +15,8 @@ _ROW = re.compile(r"^\s*(hca_id|port|state|link_layer):\s+(\S.*?)(?:\s+\(-?\d+\)
 
 
 class Libibverbs(TypedDict):
-    """The ports that libibverbs sees, by device, and what its tool complained of. The ports are None where it could not
-    be asked.
+    """The ports that libibverbs sees, by device, and what its tool complained of. The ports are None if libibverbs
+    could not be queried.
     """
 
     ports: dict[str, list[dict[str, str]]] | None
@@ -24,7 +24,9 @@ class Libibverbs(TypedDict):
 
 
 def ports_of(output: str) -> dict[str, list[dict[str, str]]]:
-    """The state and link layer of every port, by device. A device has no port if the tool says nothing more of it."""
+    """The state and link layer of every port, by device. A device does not have a port if the tool says nothing more of
+    it.
+    """
     found: dict[str, list[dict[str, str]]] = {}
     ports: list[dict[str, str]] = []
     for line in output.splitlines():
@@ -42,10 +44,10 @@ def ports_of(output: str) -> dict[str, list[dict[str, str]]]:
 
 
 def ask_libibverbs(tools: Tools, *, execute: Callable[[Sequence[str], float], Ended] = run) -> Libibverbs:
-    """The ports that libibverbs sees, and what the tool said where it did not end well.
+    """The ports that libibverbs sees, and the tool's words if it did not end well.
 
-    They are None where it could not be asked. The exit code tells nothing: one device that cannot be opened, such as
-    the Ethernet one, is enough to make it other than 0.
+    The ports are None if libibverbs could not be queried. The exit code is useless: one device that cannot be opened,
+    such as the Ethernet one, is enough to make it other than 0.
     """
     if PROGRAM in tools.missing:
         return {"ports": None, "said": tools.error or f"{PROGRAM} is not in the package that should have it"}

@@ -1,8 +1,8 @@
-"""Which node is slower than its own pool: pure functions over the figures of pairs.
+"""Nodes that are slower than their own pool: pure functions over the figures of pairs.
 
 A node is as good as the best of its pairs, because a bad partner spoils one of them and a bad node all. So one bad node
-costs none of its partners anything. What is good is the median of the pool's own nodes, and how far from it is far is
-their median absolute deviation.
+costs none of its partners anything. The median of the nodes in the pool is good, and their median absolute deviation
+decides which distance from it is far.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ CHECK = "all-reduce-pairs"
 _UNIT = "GB/s"
 
 WARN_SHARE, FAIL_SHARE = 0.03, 0.05
-"""A node that is this share below the pool's median is slow, however alike the others are. Of 63 pairs of H100 nodes 53
+"""A node that is this share below the pool's median is slow, however alike the others are. In 63 pairs of H100 nodes 53
 were within 0.8 % of each other, and the 9 bad ones were 6 to 10 % below them (J. Zhang, NCCL AllReduce Scaling,
 2026-03-03).
 """
 CONGESTED_SHARE = 0.1
 """A single pair of two good nodes is reported if it is this share below the median (assumed)."""
 _LEAST_PAIRS = 2
-"""A node needs this many pairs, because one pair does not tell which of its two nodes is slow."""
+"""A node needs this many pairs, because one pair does not show which of its two nodes is slow."""
 
 
 class PairFigure(TypedDict):
-    """The bus bandwidth of two nodes in GB/s, its round, and why there is no figure if there is none.
+    """The bus bandwidth of two nodes in GB/s, its round, and the reason for an absent figure.
 
-    at_fault: if a pair has no figure, the node that failed by itself; both nodes, if nothing tells which.
+    at_fault: if a pair lacks a figure, the node that failed by itself; both nodes, if nothing shows which.
     """
 
     nodes: list[str]
@@ -48,7 +48,7 @@ class PairFigure(TypedDict):
     error: str | None
     at_fault: list[str]
     spread: NotRequired[Spread | None]
-    """Of its repetitions."""
+    """Spread of its repetitions."""
 
 
 class Slow(TypedDict):
@@ -179,7 +179,7 @@ def _without_value(figures: Sequence[PairFigure]) -> list[Check]:
 
 
 def _whole(values: Sequence[float], middle: float, plan: PairsPlan) -> Check:
-    """The check of all pairs where none stands out: against what was published of two nodes, or against each other."""
+    """The check of all pairs if none stands out: against the published figure of two nodes, or against each other."""
     short = _short_of_bound(middle, plan)
     asked = f"no node {WARN_SHARE:.0%} below the pool's median and outside its spread"
     return short[0] if short else make_check(CHECK, "pass", expected=asked, measured=spread(values), unit=_UNIT)
@@ -191,6 +191,6 @@ def _short_of_bound(middle: float, plan: PairsPlan) -> list[Check]:
     verdict = verdict_on(middle, bound)
     if bound is None or verdict not in ("fail", "warn"):
         return []
-    cause = "the median of all pairs is low, so it is no single node: look at a setting of the pool (see all-reduce)"
+    cause = "the median of all pairs is low, so it is not a single node: look at a setting of the pool (see all-reduce)"
     asked = limit_of(bound, "two nodes", level=verdict)
     return [judged(CHECK, verdict, bound, float(f"{middle:.4g}"), asked=asked, cause=cause)]

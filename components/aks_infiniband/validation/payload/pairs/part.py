@@ -13,7 +13,7 @@ from ..talk.steps import Members, Step
 def carry_out(
     step: Step, members: Members, node: str, *, folder: Path, environment: Mapping[str, str]
 ) -> NodeRun | None:
-    """Do this node's part; None where it has no partner in this round."""
+    """Do this node's part; None if it lacks a partner in this round."""
     for pair, meeting in zip(step["node_pairs"], step["meetings"]):
         if node in pair:
             own: Step = {"collective": "pair", "plan": step["plan"], "meeting": meeting}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 LEAST_NODES = 3
-"""The least number of nodes. With two, nothing tells a bad node from its partner."""
+"""The least number of nodes. With two, nothing distinguishes a bad node from its partner."""
 
 
 def rounds_of(nodes: Sequence[str], count: int) -> list[list[tuple[str, str]]]:
     """At most this many rounds, made by the circle method: no node meets the same partner twice.
 
-    All but the first seat move on by one after a round. With an odd number of nodes one of them waits in each round,
-    another one each time.
+    Each seat except the first moves on by one after a round. With an odd number of nodes one of them waits in each
+    round, another one each time.
     """
     seats: list[str | None] = [*nodes, *([None] if len(nodes) % 2 else [])]
     half, found = len(seats) // 2, []

@@ -41,7 +41,7 @@ def figure_of(
     it.
     """
     entries: Sequence[NodeRun] = [entry for node in pair if (entry := answers.get(node))]
-    addresses = {node: node for node in pair}  # says who was asked
+    addresses = {node: node for node in pair}  # the nodes that take part
     run = merged(entries, tuning="pair", ranks_per_node=ranks_per_node, addresses=addresses, replaced=replaced)
     at_fault = culprits(run["failures"])
     silent = [f"{node}: {SILENT_NODE}" for node in pair if not answers.get(node)]

@@ -12,7 +12,7 @@ DESCRIPTION = "One pod of the validation of a pool; index 0 leads and judges."
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """The arguments of a pod; ends the program where one is missing or wrong."""
+    """The arguments of a pod; ends the program if one is missing or wrong."""
     parser = argparse.ArgumentParser(prog="validate", description=DESCRIPTION)
     parser.add_argument("--namespace", required=True)
     parser.add_argument("--report", required=True, help="the ConfigMap in which the pods meet and report")
@@ -27,7 +27,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         "given: it ends the Job, whose pods show why the others did not",
     )
     parser.add_argument("--measure-seconds", required=True, type=float, help="limit of all measurements together")
-    parser.add_argument("--scratch", required=True, type=Path, help="folder for files that nobody needs afterwards")
+    parser.add_argument("--scratch", required=True, type=Path, help="folder for files that are not needed afterwards")
     for name in ("expectations", "sys", "dev", "proc", "shm"):
         parser.add_argument(f"--{name}", required=True, type=Path)
     parser.add_argument("--counters", type=Path, help="the machine's own /sys/class/infiniband")

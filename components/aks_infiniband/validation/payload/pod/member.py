@@ -1,4 +1,6 @@
-"""A pod as a member of a run: it looks at its node, tells the others who it is, and does its part of their steps."""
+"""A pod as a member of a run: it looks at its node, introduces itself to the others, and does its part of their
+steps.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ class NotYetError(Exception):
 
 
 class Me(NamedTuple):
-    """Which run this is, and who this pod is in it."""
+    """The run, and this pod's identity in it."""
 
     run: str
     rank: int
@@ -99,7 +101,7 @@ class Pod:
 
     @property
     def limits(self) -> Limits:
-        """How long a server is waited for, and how long a tool may take."""
+        """Limits of the wait for a server, and of a tool."""
         seconds = min(max(self.arguments.measure_seconds / _SHARE, _TOOL_SECONDS[0]), _TOOL_SECONDS[1])
         return Limits(connect_seconds=min(seconds, _CONNECT_SECONDS), tool_seconds=seconds)
 
@@ -114,7 +116,7 @@ class Pod:
         return look(self.arguments, self.expected, self.environment, lambda: self.api.node(self.me.node))
 
     def entry(self, facts: Facts) -> Entry:
-        """What the others have to know of this pod. Raises NotYetError if its networks were not attached."""
+        """The facts on this pod that the others need. Raises NotYetError if its networks were not attached."""
         interfaces = facts["interfaces"]
         networks = {name: found["addresses"][0] for name, found in interfaces.items() if found["addresses"]}
         before = self.board.entries().get(self.me.rank)
@@ -139,7 +141,7 @@ class Pod:
         return entry
 
     def publish(self, facts: Facts) -> None:
-        """Leave the facts where the leading pod finds them."""
+        """Leave the facts at the path from which the leading pod reads them."""
         entry = {"run": self.me.run, "node": self.me.node, "index": self.me.rank, "facts": facts}
         self._merge({entry_key(self.me.node): json.dumps(entry)})
 

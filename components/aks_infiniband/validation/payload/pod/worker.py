@@ -1,4 +1,4 @@
-"""A pod's part of each step that the leading pod asks for: which room carries it out, and with what."""
+"""A pod's part of each step of the leading pod: the room that carries it out, and its arguments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..tcp import part as tcp
 
 
 class Setting(NamedTuple):
-    """Where a pod works: its node, the kernel's files, scratch space, its environment, and how long tools may take."""
+    """A pod's place of work: its node, the kernel's files, scratch space, its environment, and the limit of tools."""
 
     node: str
     sys: Path

@@ -22,27 +22,29 @@ long as the one before. The longest is less than the second by which tools that 
 
 
 _AROUND_SECONDS = 10.0
-"""Seconds of a step beside its tools: pods see that it has begun, knock at servers, and write what came of it."""
+"""Seconds of a step in addition to its tools: pods see that it has begun, try the servers, and write the result."""
 
 
 class Limits(NamedTuple):
-    """How long a server is waited for, and how long a tool may take, in seconds."""
+    """Limits of the wait for a server, and of a tool, in seconds."""
 
     connect_seconds: float
     tool_seconds: float
 
     def step_seconds(self, tool_seconds: float) -> float:
-        """How long a step of such a tool may take in all, until every pod has left its words."""
+        """Limit of a step of such a tool in all, until every pod has left its words."""
         return self.connect_seconds + min(self.tool_seconds, tool_seconds) + _AROUND_SECONDS
 
     def within(self, tool_seconds: float, seconds: float) -> Limits:
-        """These limits for one tool. It may take no longer than `seconds`, nor than what is left in all."""
+        """These limits for one tool. The tool may take no longer than `seconds`, and no longer than the time that is
+        left in all.
+        """
         return Limits(min(self.connect_seconds, seconds), min(self.tool_seconds, tool_seconds, seconds))
 
 
 class Answer(TypedDict, total=False):
-    """What a client measured: figures by name, or what went wrong. A task's server gives only the keys that begin with
-    `server_`.
+    """The measurements of a client: figures by name, or the failure. A task's server gives only the keys that begin
+    with `server_`.
 
     task: its number in the step. sockets: the states in which a connection was seen that failed (sockets.py).
     """
@@ -56,7 +58,7 @@ class Answer(TypedDict, total=False):
 
 
 class Client(NamedTuple):
-    """How a client is started, and the address and port of its server."""
+    """The start of a client, and the address and port of its server."""
 
     start: Callable[[], Running]
     address: str
@@ -79,7 +81,7 @@ class _Asking:
 
     @property
     def _is_unanswered(self) -> bool:
-        """Whether it has asked for a connection, and nothing has answered for too long."""
+        """True if it has requested a connection, and nothing has answered for too long."""
         asked = SYN_SENT in self.states and ESTABLISHED not in self.states
         return asked and self._running is not None and self._running.seconds >= self._limits.connect_seconds
 
@@ -111,8 +113,8 @@ def ask(
 ) -> list[Answer]:
     """Run clients side by side, and start each again while its server does not listen yet; returns an answer for each.
 
-    proc: where the kernel shows connections. figures_of reads an output, and raises OutputError. beside is called now
-    and then while they run, with the connections that are there.
+    proc: the path at which the kernel shows connections. figures_of reads an output, and raises OutputError. `beside`
+    is called now and then while they run, with the connections that are there.
     """
     give_up = time.monotonic() + limits.connect_seconds
     asking = [_Asking(client, limits) for client in clients]

@@ -1,7 +1,7 @@
-"""How the two ends of a measurement can end, and who is named for it: as data.
+"""The ways in which the two ends of a measurement can end, and the end that is named for each: as data.
 
-A pair has a client and a server, and each leaves words, or silence and what the kernel showed of its connection. Who is
-at fault follows from both together. Where it does not, the pair is named, and other pairs tell (rdma/narrowing.py).
+A pair has a client and a server, and each leaves words, or silence and what the kernel showed of its connection. The
+fault follows from both together. If it does not, the pair is named, and other pairs decide (rdma/narrowing.py).
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ OWN = re.compile(
     r"|Couldn't get context|Couldn't listen to port",
     re.IGNORECASE,
 )
-"""What a tool says of its own side alone."""
+"""A tool's words on its own side alone."""
 NO_WAY = re.compile(
     r"Completion with error|Failed status|retry exceeded|to RTR|Couldn't connect to remote QP|Unable to Connect"
     r"|errno=113"
 )
-"""What a tool says when packets do not arrive."""
+"""A tool's words when packets do not arrive."""
 NOT_LISTENING = re.compile(
     r"Couldn't connect to \S+:\d+|Unable to (open file descriptor for|init the) socket connection"
 )
-"""What a client says whose server does not listen (yet)."""
+"""A client's words if its server does not listen (yet)."""
 LEFT = re.compile(
     r"Couldn't read (?:remote address|reports)|Couldn't (?:read/write|send/recv) \w+ address|Failed to exchange data"
     r"|Unable to (?:read|write) \w+ socket|client read/write|Failed to close connection"
     r"|forcibly closed by a peer"
 )
-"""What a tool says whose peer has hung up."""
+"""A tool's words if its peer has hung up."""
 UNANSWERED = re.compile(r"No messages were received|beyond the kernels' buffers")
-"""What is said of a tool that ended by itself without a figure."""
+"""The words for a tool that ended by itself without a figure."""
 KILLED = "did not end within"
-"""What is said of a tool that was killed at its limit."""
+"""The words for a tool that was killed at its limit."""
 SIGNAL = "was ended by signal"
 NO_FIGURE = re.compile(r"no result of a number above zero")
-"""What is said of a tool that ended well and shows 0 (rdma/tool.py). perftest does so where a machine is too busy."""
+"""The words for a tool that ended well and shows 0 (rdma/tool.py). perftest does so if a machine is too busy."""
 SILENT_NODE = "the node did not answer in time"
 LATE_NODE = "time was up (validation.timeoutSeconds) before the node could answer"
-"""What is said of a node that had less time left than a step may take."""
+"""The words for a node that had less time left than a step may take."""
 
 CLIENTS: Mapping[str, str] = {
     "said": "says what is wrong with its own side",
@@ -65,7 +65,7 @@ SERVERS: Mapping[str, str] = {
     "said": "says what is wrong with its own side",
     "lost": "says that packets do not arrive",
     "left": "says no more than that the client hung up",
-    "waiting": "killed while nobody came, without a word",
+    "waiting": "killed while no client came, without a word",
     "stuck": "killed after its client came, without a word",
     "hung": "killed before it listened, without a word",
     "killed": "ended by a signal that is not ours",
@@ -98,19 +98,19 @@ NAMED: Mapping[tuple[str, str], str] = {
     for row in rows
     for server, letter in zip(head.split(), row.split()[1:])
 }
-"""Who is named, by how client and server ended.
+"""The end that is named, by the endings of client and server.
 
-What a tool says of its own side counts most, the client's words before the server's. A server that waited, polls for
-ever, or hung up because its client did, has done nothing wrong: it is named only if it says so, if a signal ended it,
-or if it never listened. A client that hung is not named if its server has seen it: the connection of ibv_rc_pingpong is
-over before anybody looks. Nobody is named if a node had too little time left to answer, or for a figure of 0.
-`between`: this pair does not tell who it was, and only other pairs can. `pod network`: the tools never met, so the HCAs
-have not been measured at all.
+A tool's words on its own side count most, the client's words before the server's. A server that waited, polls for ever,
+or hung up because its client did, has done nothing wrong: it is named only if it says so, if a signal ended it, or if
+it never listened. A client that hung is not named if its server has seen it: the connection of ibv_rc_pingpong is over
+before any program looks. Neither end is named if a node had too little time left to answer, or for a figure of 0.
+`between`: this pair does not show which end it was, and only other pairs can. `pod network`: the tools never met, so
+the HCAs have not been measured at all.
 """
 
 
 def client_ending(error: str, states: Collection[str]) -> str:
-    """How a failed client ended, by what is said of it and the states in which its connection was seen."""
+    """The ending of a failed client, by the words for it and the states in which its connection was seen."""
     without = {SILENT_NODE: "silent", LATE_NODE: "late"}
     if error in without:
         return without[error]
@@ -122,14 +122,14 @@ def client_ending(error: str, states: Collection[str]) -> str:
 
 
 def server_ending(error: str | None, states: Collection[str], *, answered: bool, late: bool = False) -> str:
-    """How a server ended. answered: whether its node has said anything. late: whether it had too little time."""
+    """The ending of a server. answered: True if its node has said anything. late: True if it had too little time."""
     if error is None:
         return "well" if answered else "late" if late else "silent"
     return _by_words(error, {}) or ("stuck" if ESTABLISHED in states else "waiting" if LISTEN in states else "hung")
 
 
 def _by_words(error: str, of_client: Mapping[str, bool]) -> str | None:
-    """How a tool ended, by what is said of it. None if it was killed without a word."""
+    """The ending of a tool, by the words for it. None if it was killed without a word."""
     known = {
         "said": bool(OWN.search(error)),
         "lost": bool(NO_WAY.search(error)),
@@ -143,7 +143,7 @@ def _by_words(error: str, of_client: Mapping[str, bool]) -> str | None:
 
 
 def tells(client: str, server: str) -> str:
-    """Whose words say most of what happened, client or server."""
+    """The end whose words say most of what happened, client or server."""
     said_nothing = client in ("left", "hung")
     return SERVER if NAMED[client, server] == SERVER or (said_nothing and server == "lost") else CLIENT
 
@@ -153,9 +153,9 @@ CAUSES: Mapping[str, str] = {
     "refused": "no server answered on the pod network: the peer's tool did not start, or a network policy refuses it",
     "stuck": "the tool was connected and then hung without a word: packets do not arrive, or the driver or the HCA "
     "does not answer (dmesg on the node)",
-    "waiting": "nobody came to the server: the connection from its client was lost on the pod network",
+    "waiting": "no client came to the server: the connection from its client was lost on the pod network",
     "hung": "the tool hung without a word: the driver or the HCA does not answer (dmesg on the node)",
-    "killed": "something on the node ended the tool: memory ran out (dmesg on the node), or somebody",
+    "killed": "something on the node ended the tool: memory ran out (dmesg on the node), or a person",
     "left": "the other tool hung up and did not say why",
     "lost": words.STATUSES[words.RETRY_EXCEEDED]["cause"],
     "silent": "the node's pod has gone (its status says why: OOMKilled, exit code 137, is memory that ran out), or "

@@ -1,7 +1,7 @@
-"""The programs that measure: found in the image, or installed by its package manager where they are missing.
+"""The programs that measure: found in the image, or installed by its package manager if they are missing.
 
-What the image has stays as it is. NVIDIA's images hold packages (NVIDIA-NeMo/Megatron-Bridge pull request 4695), and
-with another RDMA library than the image's NCCL was built with something else would be measured.
+Programs of the image stay as they are. NVIDIA's images hold packages (NVIDIA-NeMo/Megatron-Bridge pull request 4695),
+and with another RDMA library than the image's NCCL was built with something else would be measured.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ one (apt 2.6.1).
 
 
 class Tools(NamedTuple):
-    """Which programs are there in the end, and what went wrong on the way."""
+    """The programs that are still missing in the end, and the errors on the way."""
 
     missing: tuple[str, ...]
     installed: tuple[str, ...]
@@ -72,7 +72,7 @@ def ensure(
 ) -> Tools:
     """Install the packages of those programs that an image lacks, with the package manager that it has.
 
-    It upgrades, removes or unholds no package of the image. If that would be needed, it installs nothing.
+    No package of the image is upgraded, removed or unheld. If that would be needed, it installs nothing.
     """
     missing = [program for program in programs if which(program) is None]
     if not missing:
@@ -90,7 +90,7 @@ def ensure(
 
 
 def _refusal(ended: Ended, packages: Sequence[str], *, simulated: bool) -> str | None:
-    """Why packages are not installed, and what to do; None where the step went well."""
+    """The reason why packages are not installed, and what to do; None if the step went well."""
     pattern = _CHANGED if simulated and not ended.error else _IN_THE_WAY
     names = sorted({name for groups in pattern.findall(ended.output) for name in " ".join(groups).split()})
     failed = f"{', '.join(packages)} could not be installed"
@@ -101,11 +101,11 @@ def _refusal(ended: Ended, packages: Sequence[str], *, simulated: bool) -> str |
 
 
 _SAY_VERSION = ("ib_write_bw", "sockperf")
-"""One tool of each package. The tools of libibverbs have no such option."""
+"""One tool of each package. The tools of libibverbs lack such an option."""
 
 
 def versions(programs: Iterable[str], *, execute: Callable[[Sequence[str], float], Ended] = run) -> dict[str, str]:
-    """What the programs say of their version. A program that says nothing is left out."""
+    """The programs' own words on their version. A program that says nothing is left out."""
     found = {}
     for program in programs:
         said = execute((program, "--version"), 10).output if program in _SAY_VERSION else ""

@@ -13,7 +13,7 @@ _LAST_PORT = 32000
 
 
 def free_ports() -> int:
-    """The first of PORTS consecutive ports of this pod that nobody listens on. Raises OSError where there are none."""
+    """The first of PORTS consecutive ports of this pod on which no process listens. Raises OSError if none is free."""
     for first in range(_FIRST_PORT, _LAST_PORT, PORTS):
         if all(_is_free(port) for port in range(first, first + PORTS)):
             return first

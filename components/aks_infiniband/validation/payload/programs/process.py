@@ -15,11 +15,11 @@ from functools import partial
 from typing import IO, NamedTuple
 
 OUTPUT_BYTES = 65536
-"""What is kept of a program's output: the end, where results and errors are."""
+"""The part of a program's output that is kept: the end, with results and errors."""
 
 
 class Ended(NamedTuple):
-    """How a program ended: its exit code, None when it was killed at its limit or could not be started."""
+    """The end of a program: its exit code, None when it was killed at its limit or could not be started."""
 
     command: str
     code: int | None
@@ -35,7 +35,7 @@ that is killed has then said what it had to say.
 
 
 class Running:
-    """A program that has been started, in a process group of its own."""
+    """A program that has been started, in a separate process group."""
 
     def __init__(
         self,
@@ -70,12 +70,12 @@ class Running:
 
     @property
     def running(self) -> bool:
-        """Whether it has not ended yet."""
+        """True if it has not ended yet."""
         return self._process is not None and self._process.poll() is None
 
     @property
     def failed(self) -> bool:
-        """Whether it has ended, and not well."""
+        """True if it has ended, and not well."""
         return self._process is None or bool(self._process.poll())
 
     def wait(self, limit_seconds: float) -> Ended:
@@ -99,7 +99,7 @@ class Running:
 
     @property
     def seconds(self) -> float:
-        """How long it has run."""
+        """Time that it has run."""
         return time.monotonic() - self._began
 
     def _kill(self) -> None:

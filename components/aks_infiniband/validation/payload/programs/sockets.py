@@ -1,7 +1,7 @@
-"""What the kernel shows of TCP connections (/proc/net/tcp): whether a server listens, whether a client gets through.
+"""The kernel's view of TCP connections (/proc/net/tcp): servers that listen, and clients that get through.
 
-A tool that hangs says nothing of it. This tells a connection that something on the way drops (a network policy) from an
-HCA that does not answer.
+A tool that hangs says nothing of it. The view distinguishes a connection that something on the way drops (a network
+policy) from an HCA that does not answer.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 ESTABLISHED, SYN_SENT, LISTEN = "ESTABLISHED", "SYN_SENT", "LISTEN"
 _STATES = {"01": ESTABLISHED, "02": SYN_SENT, "0A": LISTEN}
-"""Names of states by number (Linux, include/net/tcp_states.h), without those that tell nothing here."""
+"""Names of states by number (Linux, include/net/tcp_states.h), without those that do not help here."""
 _SHORT = 8
 """Hexadecimal digits of an IPv4 address. An IPv6 address has 32; if it stands for an IPv4 address, the last eight are
 that address.
@@ -31,8 +31,8 @@ class Connection(NamedTuple):
 
 
 def connections(proc: Path) -> list[Connection]:
-    """The sockets of this network namespace that listen, connect or are connected. The list is empty where they cannot
-    be read.
+    """The sockets of this network namespace that listen, connect or are connected. The list is empty if they cannot be
+    read.
     """
     found = []
     for name in ("tcp", "tcp6"):

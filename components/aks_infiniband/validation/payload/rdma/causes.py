@@ -1,4 +1,4 @@
-"""What lies behind an RDMA measurement that falls short or fails, in words."""
+"""The causes of an RDMA measurement that falls short or fails, in words."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def cause_of(blame: Blame, tries: Sequence[PairTry], facts_by_node: FactsByNode)
 
 
 def _link(end: End, facts_by_node: FactsByNode) -> str:
-    """What the port itself says, if it differs from the other ports of its node."""
+    """The port's own facts, if they differ from the other ports of its node."""
     hcas = facts_by_node[end.node]["hcas"] if end.node in facts_by_node else []
     mine = next((hca for hca in hcas if hca["device"] == end.device), None)
     rates = [hca["rate_gbps"] for hca in hcas if hca["rate_gbps"] is not None]

@@ -1,4 +1,4 @@
-"""Checks of what the RDMA tools measured: who falls short of what, why that may be, and what HCAs share."""
+"""Checks of the RDMA tools' figures: the ends that fall short, the likely cause, and the paths that HCAs share."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def judge_rdma(measured: Measured, thresholds: Thresholds, facts_by_node: FactsB
 
 
 def judge_coverage(measured: Measured, facts_by_node: FactsByNode) -> Check:
-    """Whether every InfiniBand device that a pod sees was measured with another."""
+    """Check that every InfiniBand device that a pod sees was measured with another."""
     paired = {end for tries in measured.tries.values() for pair in tries for end in pair}
     left_out = {end for pairs in measured.left_out.values() for pair in pairs for end in pair} - paired
     if not paired:
@@ -50,11 +50,11 @@ _AS_ALONE = "as much side by side as alone"
 
 
 def judge_contention(measured: Measured, thresholds: Thresholds) -> list[Check]:
-    """How much HCAs of one machine slow each other down: a check for each figure that was measured on all rails at
-    once.
+    """The amount by which HCAs of one machine slow each other down: a check for each figure that was measured on all
+    rails at once.
 
-    It is never a failure or a warning. Some machines are made so, and a pool that always warned would never have
-    accepted figures for later comparison.
+    The check never fails or warns. Some machines are made so, and a pool that always warned would never have accepted
+    figures for later comparison.
     """
     return [_contention(kind, measured, thresholds) for kind, pairs in measured.side_by_side.items() if pairs]
 
@@ -68,7 +68,7 @@ def _contention(kind: str, measured: Measured, thresholds: Thresholds) -> Check:
     alone = {pair: value for pair, value in again.items() if value > beside[pair] * (1 + LEAST_SHARE)}
     if not alone:
         return passes(_CONTENTION, _AS_ALONE, f"{spread(beside.values())} {unit}", device=figure)
-    # If an end was just as good beside the others in another pair, it is not the place where they meet.
+    # If an end was just as good together with the others in another pair, it is not the place at which they meet.
     free = {end for pair in beside if pair not in alone for end in pair}
     ends = [end for pair in alone for end in pair]
     where = [end for end in ends if end not in free] or ends
@@ -86,7 +86,7 @@ _NO_PAIR = "no HCA has one of its rail on another node"
 
 
 def unmeasured(cause: str | None, figures: Iterable[str] | None = None) -> list[Check]:
-    """Checks of RDMA figures that were not measured. They have no cause if that is by design."""
+    """Checks of RDMA figures that were not measured. The checks lack a cause if that is by design."""
     every = [figure for tool in KINDS.values() for figure in tool.figures]
     return [not_measured(figure, cause) for figure in (every if figures is None else figures)]
 
@@ -172,7 +172,7 @@ class _Figure(NamedTuple):
         return checks
 
     def _everybody(self, bad: set[Pair]) -> Check:
-        """The check where no pair is good, so that no single machine is at fault."""
+        """The check if no pair is good, so that no single machine is at fault."""
         last = [self.measured.tries[self.kind][pair][-1] for pair in sorted(bad)]
         errors = [made["error"] for made in last if made["error"]]
         values = [made["values"][self.name] for made in last if made["values"]]

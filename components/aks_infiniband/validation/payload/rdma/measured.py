@@ -49,7 +49,7 @@ class Measured:
             self.tries[task.kind][task.pair] = [made for made in earlier if not is_beside_others(made)] + [found]
 
     def leave_out(self, tasks: Sequence[Task]) -> None:
-        """Take in that there was no time for a step."""
+        """Record that the time was too short for a step."""
         for task in tasks:
             if task.pair not in self.tries[task.kind] and task.pair not in self.further[task.kind]:
                 self.left_out[task.kind].append(task.pair)
@@ -69,15 +69,15 @@ class Measured:
         return [pair for pair in beside if pair in far or not self._is_usual(self.side_by_side[kind][pair])]
 
     def leave_doubtful(self) -> None:
-        """Drop the figures that fell short only beside other rails and could not be measured alone, because time was
-        up. Those HCAs may be sound, so they count as not measured.
+        """Drop the figures that fell short only together with other rails and could not be measured alone, because time
+        was up. The HCAs of such figures may be sound, so they count as not measured.
         """
         for kind, tries in self.tries.items():
             for pair in {*self.doubtful(kind)}.intersection(self.short(kind)):
                 tries[pair] = [{"values": None, "error": TIME_WAS_UP, "side_by_side": True}]
 
     def named(self, kind: str, pair: Pair) -> str | None:
-        """Who is named for the way in which the two ends of a pair ended (endings.NAMED); None if they did not fail."""
+        """The end that is named for the endings of a pair (endings.NAMED); None if they did not fail."""
         last = self.tries[kind][pair][-1]
         return NAMED[last["client"], last["server"]] if "client" in last else None
 
@@ -87,18 +87,18 @@ class Measured:
         return ends.get(self.named(kind, pair) or "", ())
 
     def tells_nothing(self, kind: str, pair: Pair) -> bool:
-        """Whether nothing is known of a pair, because time was up before an end could answer, or because the figure is
+        """True if nothing is known of a pair, because time was up before an end could answer, or because the figure is
         0.
         """
         last = self.tries[kind][pair][-1]
         return (is_late(last) or last.get("client") == "zero") and self.named(kind, pair) == BETWEEN
 
     def is_settled(self, kind: str, pair: Pair) -> bool:
-        """Whether other pairs cannot tell more about whose fault it is."""
+        """True if other pairs cannot show more about the fault."""
         return bool(self.owners(kind, pair)) or self.named(kind, pair) == NETWORK
 
     def waited_twice(self, kind: str, pair: Pair) -> bool:
-        """Whether each of the last two tries of a pair took all the time that it may take.
+        """True if each of the last two tries of a pair took all the time that it may take.
 
         One such try is not enough, whatever the server has said: the port that it could not have may be free by now.
         """
@@ -115,7 +115,7 @@ class Measured:
         return found
 
     def _is_usual(self, values: Mapping[str, float]) -> bool:
-        """Whether figures have limits, and meet the limits for warnings too."""
+        """True if figures have limits, and meet the limits for warnings too."""
         limits = {figure: self._thresholds.get(figure, {}) for figure in values}
         return all(
             (limit.get("warn") or limit.get("fail")) is not None

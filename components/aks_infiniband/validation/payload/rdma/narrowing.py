@@ -1,8 +1,8 @@
-"""Who is measured with whom, and which end of a pair that falls short is at fault: pure functions.
+"""The pairs to measure, and the end at fault in a pair that falls short: pure functions.
 
 HCAs are paired by rail and never by name, which differs between images and nodes. In a ring every HCA is measured with
-two neighbours. One that is slow with both of them is at fault; one that is not is cleared, and its peer is left. Where
-a pair's ends are both suspect or both cleared, each is measured again with an end that is known to be good.
+two neighbours. One that is slow with both of them is at fault; one that is not is cleared, and its peer is left. If a
+pair's ends are both suspect or both cleared, each is measured again with an end that is known to be good.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from ..say.outliers import crowd_of
 from ..talk.steps import Members
 
 LEAST_SHARE = 0.03
-"""A value that differs from the median by less than this share is no outlier, however alike the others are."""
+"""A value that differs from the median by less than this share is not an outlier, however alike the others are."""
 LEAST_VALUES = 6
-"""The median absolute deviation needs this many values; of fewer it tells nothing."""
+"""The median absolute deviation needs this many values; with fewer it is meaningless."""
 
 
 class End(NamedTuple):
@@ -28,18 +28,18 @@ class End(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """One measurement: who asked, and who served."""
+    """One measurement: its client, and its server."""
 
     client: End
     server: End
 
 
 class Blame(NamedTuple):
-    """What is known about a pair that falls short."""
+    """The facts about a pair that falls short."""
 
     pair: Pair
     guilty: tuple[End, ...]
-    """The ends at fault: one; both, if nothing tells them apart; none, if both are good with others."""
+    """The ends at fault: one; both, if nothing distinguishes them; none, if both are good with others."""
     peers: tuple[str, ...] = ()
     """The ends with which the end at fault falls short."""
 
@@ -111,7 +111,7 @@ def outliers(values: Mapping[Pair, float], better: str) -> list[Pair]:
 
 
 def blames(bad: Collection[Pair], good: Collection[Pair]) -> list[Blame]:
-    """For every pair that falls short, who is at fault, as far as the other pairs tell."""
+    """For every pair that falls short, the ends at fault, as far as the other pairs show."""
     cleared = {end for pair in good for end in pair}
     peers: dict[End, set[str]] = {}
     for pair in bad:
@@ -125,7 +125,7 @@ def blames(bad: Collection[Pair], good: Collection[Pair]) -> list[Blame]:
 
 
 def further_pairs(bad: Collection[Pair], good: Collection[Pair], rails: Rails) -> list[Pair]:
-    """The measurements that would tell which end is at fault, for the pairs where nothing tells it yet.
+    """The measurements that would show which end is at fault, for the pairs for which it is unknown.
 
     Each doubtful end plays the part that it had (client or server) with a known good HCA of another node. An HCA of the
     same rail comes before any other.

@@ -1,4 +1,4 @@
-"""How a pod does its part of a step: it serves and asks at the same time, and no pair's fault delays another.
+"""A pod's part of a step: it is server and client at the same time, and no pair's fault delays another.
 
 A step is one round: no node has a tool of an earlier one, so a tool that hangs costs its own pair alone. A server ends
 with its client. One whose client never came is knocked at, so that it ends and says why.
@@ -27,7 +27,9 @@ CpusOf = Callable[[str], Collection[int]]
 
 
 class Place(NamedTuple):
-    """Where a pod works: its node, where the kernel shows connections, how long tools may take, and on which CPUs."""
+    """A pod's place of work: its node, the path at which the kernel shows connections, the limit of tools, and their
+    CPUs.
+    """
 
     node: str
     proc: Path
@@ -41,8 +43,8 @@ _LOOK_SECONDS = 0.2
 
 
 class _Server:
-    """A server of the round. It ends by itself, or is made to end by a silent connection when nobody comes, or is
-    killed at its limit.
+    """A server of the round. The server ends by itself, or is made to end by a silent connection when no client comes,
+    or is killed at its limit.
     """
 
     def __init__(self, running: Running, address: str, port: int, limits: Limits) -> None:
@@ -78,7 +80,7 @@ class _Server:
             self.ended = self._running.kill()
 
     def answer(self, number: int) -> Answer | None:
-        """What went wrong at the server of this task; None if nothing did."""
+        """The failure of the server of this task; None if it succeeded."""
         if self.ended is None or self.ended.error is None:
             return None
         return {"task": number, "server_error": self.ended.error, "server_sockets": sorted(self.states)}
@@ -93,7 +95,7 @@ def carry_out(step: Step, members: Members, rails: Rails, place: Place) -> list[
     tasks = tasks_of(step, list(members), rails)
     tool = KINDS[step["kind"]]
     limits = place.limits.within(tool.seconds, step["seconds"])
-    level = os.environ.get("NCCL_IB_SL", "")  # of the pool's workload settings: what its fabric asks for
+    level = os.environ.get("NCCL_IB_SL", "")  # a workload setting of the pool, for its fabric
 
     def start(task: Task, device: str, host: str = "") -> Running:
         port = port_of(task, members, step["turn"])

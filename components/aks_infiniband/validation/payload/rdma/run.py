@@ -1,9 +1,9 @@
 """The RDMA measurement of a pool: a ring, what falls short again, and then whose fault it is.
 
 Every node is client and server at the same time, so the whole pool takes as long as one pair. Bandwidth is measured on
-all rails at once, since HCAs of different rails share no link. They do share PCIe switches and the host's memory, so
-what is less than to be expected then is measured alone, and that counts. Latency is measured on one rail after the
-other: beside other traffic it is that of the queues, and alone it takes a fraction of a second.
+all rails at once, since HCAs of different rails share no link. All rails share PCIe switches and the host's memory, so
+a figure that is less than expected then is measured alone, and that counts. Latency is measured on one rail after the
+other: with other traffic it is that of the queues, and alone it takes a fraction of a second.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def measure(
     """Measure every HCA with its two neighbours, and what falls short until it does not, ``tries`` times at most.
 
     The nodes are those of ``rails``, in the order of the ring. If other rails may have slowed a pair down, it is
-    measured alone, and that figure counts. If nothing tells which end of a pair is at fault, both are measured with
+    measured alone, and that figure counts. If nothing shows which end of a pair is at fault, both are measured with
     other ends, and again if those fall short for both: a good HCA may fail once on a busy machine. Outliers are
     narrowed down in the same way. A try that takes as long as its limit, because a tool hangs, is repeated once, not
     twice. Each step is one round (part.py).
@@ -94,7 +94,7 @@ def _first_steps(kinds: Sequence[str], rails: Rails) -> list[Step]:
 def _tell_apart(
     measured: Measured, kinds: Sequence[str], do_alone: Callable[[Sequence[tuple[str, Pair]]], None], tries: int
 ) -> None:
-    """Measure the further pairs that tell who is at fault, and again those that have not told.
+    """Measure the further pairs that show which end is at fault, and again those that have not shown it.
 
     Without a good pair no end is known to be good. Bad machines that sit between good ones in the ring do that, so the
     machines are measured over wider distances first.
@@ -121,7 +121,7 @@ def _has_none(measured: Measured, kind: str) -> bool:
 
 
 def _telling(measured: Measured, kind: str) -> list[Pair]:
-    """The pairs that would tell which end is at fault, for pairs that fall short and for outliers."""
+    """The pairs that would show which end is at fault, for pairs that fall short and for outliers."""
     far = {pair for pairs in measured.outliers(kind).values() for pair in pairs}
     bad = [*(pair for pair in measured.short(kind) if not measured.is_settled(kind, pair)), *sorted(far)]
     good = [pair for pair in measured.good(kind) if pair not in far]

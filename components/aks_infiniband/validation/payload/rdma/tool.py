@@ -2,8 +2,8 @@
 
 perftest (linux-rdma/perftest) for bandwidth and read latency, ibv_rc_pingpong of libibverbs' examples. Sizes and
 iterations are those behind the published limits (Azure/aks-rdma-infiniband, tests/scenarios/k8s/files/scripts/
-rdma_test.sh): 8 MiB and 5000 iterations on one queue pair, 2 bytes and 1000 iterations for latency. Beside other HCAs
-bandwidth is measured for a time instead (SIDE_BY_SIDE).
+rdma_test.sh): 8 MiB and 5000 iterations on one queue pair, 2 bytes and 1000 iterations for latency. Together with other
+HCAs bandwidth is measured for a time instead (SIDE_BY_SIDE).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ LATENCY_BYTES = 2
 class Tool(NamedTuple):
     """One kind of measurement: program, arguments on both sides, figures, and the option for a service level.
 
-    alone: further arguments if an HCA is measured alone. side_by_side: those if it is measured beside others; none if
-    that is not done. seconds: how long it may take at most, some hundred times what it takes.
+    alone: further arguments if an HCA is measured alone. side_by_side: those if it is measured together with others;
+    none if that is not done. seconds: the longest duration, some hundred times the usual one.
     """
 
     program: str

@@ -1,4 +1,4 @@
-"""What one try of a pair gave: its figures, or what both ends have said of why there are none."""
+"""The result of one try of a pair: its figures, or the words of both ends for why there are none."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class PairTry(TypedDict, total=False):
     values: dict[str, float] | None
     error: str | None
     side_by_side: bool
-    """Whether all rails were measured at once."""
+    """True if all rails were measured at once."""
     client: str
     server: str
-    """How the two ends ended, if there are no figures (endings.py)."""
+    """The endings of the two ends, if figures are absent (endings.py)."""
     told: str
     """The error of the end that says most."""
 
@@ -53,15 +53,15 @@ def joined(task: Task, client: Answer | None, server: Answer, *, answered: bool,
 
 
 def is_late(made: PairTry) -> bool:
-    """Whether time was up before one of the two ends could say anything."""
+    """True if time was up before one of the two ends could say anything."""
     return "late" in (made.get("client"), made.get("server"))
 
 
 def is_beside_others(made: PairTry) -> bool:
-    """Whether a try gave figures while all rails were measured at once."""
+    """True if a try gave figures while all rails were measured at once."""
     return made["side_by_side"] and made["values"] is not None
 
 
 def tries_of(tries: Sequence[PairTry], figure: str) -> list[Try]:
-    """What the tries of a pair gave for one figure, in their order."""
+    """The results of a pair's tries for one figure, in their order."""
     return [{"value": (made["values"] or {}).get(figure), "error": made["error"]} for made in tries]

@@ -1,4 +1,4 @@
-"""A pool's figures beside those with which it was accepted."""
+"""A pool's figures next to those with which it was accepted."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def compare(accepted: Accepted | None, values: Mapping[str, float], thresholds: 
 
 
 def accepted_of(text: str | None) -> Accepted | None:
-    """What was accepted before; None if it cannot be read."""
+    """The figures that were accepted before; None if they cannot be read."""
     found = object_in(text)
     if found is None or not isinstance(found.get("values"), dict):
         return None

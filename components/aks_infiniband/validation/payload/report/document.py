@@ -26,7 +26,7 @@ class Accepted(TypedDict):
 
 
 class Parts(TypedDict, total=False):
-    """What was measured."""
+    """The measurements."""
 
     rdma: list[Figure]
     networks: list[Figure]
@@ -40,7 +40,7 @@ class Parts(TypedDict, total=False):
 
 
 class Coverage(TypedDict):
-    """How many nodes and HCAs were looked at, and which figures were not measured or not judged."""
+    """The numbers of nodes and HCAs that were looked at, and the figures that were not measured or not judged."""
 
     nodes: dict[str, int]
     hcas: dict[str, int]
@@ -50,7 +50,7 @@ class Coverage(TypedDict):
 
 
 class Run(TypedDict):
-    """Which run of a validation a report is of: the Job's uid, its mode, and when it ended, in ISO 8601."""
+    """The run of a validation that a report is of: the Job's uid, its mode, and its end, in ISO 8601."""
 
     run: str
     mode: str

@@ -1,4 +1,4 @@
-"""How a report is kept: in a ConfigMap, in the stack, and with a proof that the pods have made it."""
+"""The ways in which a report is kept: in a ConfigMap, in the stack, and with a proof that the pods have made it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ REPORT_KEY = "report.json.gz"
 PLAIN_REPORT_KEY = "report.json"
 """Key of the report that versions up to 0.2 left, which did not compress it."""
 EVIDENCE = "report sha256:"
-"""How the first line of the termination message of the pod that has left the report begins."""
+"""The beginning of the first line of the termination message of the pod that has left the report."""
 
 
 def evidence_of(report: Mapping[str, object]) -> str:
-    """The line that proves a report: whoever may patch the ConfigMap cannot change what the kubelet says of a pod."""
+    """The line that proves a report: a user who may patch the ConfigMap cannot change what the kubelet says of
+    a pod.
+    """
     return EVIDENCE + hashlib.sha256(json.dumps(report, sort_keys=True).encode()).hexdigest()
 
 
@@ -31,7 +33,7 @@ def report_in(config_map: Mapping[str, Any]) -> Report | None:
 
 
 def packed_report(report: Report | None) -> str:
-    """A report as the stack keeps it; an empty text if there is no report.
+    """A report as the stack keeps it; an empty text if it is absent.
 
     Small parts first: gzip finds what was there before within 32 KiB.
     """

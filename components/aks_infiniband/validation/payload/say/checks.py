@@ -1,4 +1,4 @@
-"""A check: what was looked at and where, what was expected, what was seen; and how people read it."""
+"""A check: its subject and its place, the expected value and the seen one; and its form for people."""
 
 from __future__ import annotations
 
@@ -21,17 +21,19 @@ class Try(TypedDict):
 
 
 class Place(TypedDict, total=False):
-    """Where a check was made. A key is None, or left out, if the check concerns all nodes or devices."""
+    """The place of a check. A key is None, or left out, if the check concerns all nodes or devices."""
 
     node: str | None
     device: str | None
 
 
 class Details(Place, total=False):
-    """What a check may say beside its verdict and what was expected and measured. A key that is left out is None."""
+    """Details of a check, in addition to its verdict and the expected and measured values. A key that is left out is
+    None.
+    """
 
     unit: str | None
-    """Of the figure."""
+    """Unit of the figure."""
     threshold: Threshold | None
     tries: Sequence[Try] | None
     """Every time that it was measured."""
@@ -109,10 +111,11 @@ def judged(
 
 
 def severity(check: Check) -> int:
-    """The order of checks, the worst first: 0 fail, 1 could not be measured, 2 warn. From 3 on a check is no problem.
+    """The order of checks, the worst first: 0 fail, 1 could not be measured, 2 warn. From 3 on a check is not a
+    problem.
 
     A check that could not be made is worse than a warning, because it may hide a failure. A check that is not made by
-    design (it has no cause), or for which there is no limit, is no problem.
+    design (without a cause), or without a limit, is not a problem.
     """
     if check["verdict"] == "not measured":
         return 1 if check["cause"] else 4
@@ -120,7 +123,7 @@ def severity(check: Check) -> int:
 
 
 def is_problem(check: Check) -> bool:
-    """Whether somebody has to look at it."""
+    """True if a person has to look at it."""
     return severity(check) <= 2
 
 
@@ -131,7 +134,7 @@ BETWEEN_MACHINES = "rdma-write-bandwidth"
 def verdict_of(checks: Sequence[Check]) -> str:
     """The worst verdict; ``not measured`` if nothing was measured, or not the bandwidth between machines.
 
-    Other figures that are not measured by design, or have no threshold, stand in the coverage alone.
+    Other figures that are not measured by design, or lack a threshold, stand in the coverage alone.
     """
     worst = min(checks, key=severity, default=None)
     if worst is not None and severity(worst) <= 1:
@@ -144,9 +147,9 @@ def verdict_of(checks: Sequence[Check]) -> str:
 
 
 def fails_update(checks: Sequence[Check]) -> bool:
-    """Whether mode enforce fails an update: a check fails or could not be made, or nothing was looked at.
+    """True if mode enforce fails an update: a check fails or could not be made, or nothing was looked at.
 
-    What cannot be measured by design, such as the bandwidth of a pool of one machine, does not fail it; the verdict
-    says so.
+    A figure that cannot be measured by design, such as the bandwidth of a pool of one machine, does not fail it; the
+    verdict says so.
     """
     return min(map(severity, checks), default=0) <= 1

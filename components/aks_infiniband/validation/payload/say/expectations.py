@@ -1,4 +1,4 @@
-"""What a pool and every node of it have to show, as its pods are told, and how a limit is judged.
+"""The requirements for a pool and every node of it, in the form for its pods, and the judgement of a limit.
 
 The documents are made by validation/pool_expectations.py.
 """
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Threshold(TypedDict, total=False):
-    """The limits of a figure, and where they come from: a row of the baselines, or what the user gave."""
+    """The limits of a figure, and their source: a row of the baselines, or the user's values."""
 
     unit: str
     better: str
@@ -41,16 +41,16 @@ class Accelerators(TypedDict):
 
 
 class Ports(TypedDict):
-    """How many HCAs a machine has, and their signalling rate in Gb/s."""
+    """The number of a machine's HCAs, and their signalling rate in Gb/s."""
 
     count: int
     rate_gbps: float
 
 
 class PairsPlan(TypedDict):
-    """How nodes are measured in pairs: one message size, so many seconds and so many rounds at most.
+    """The plan for pairs of nodes: one message size, so many seconds and so many rounds at most.
 
-    threshold: what any two nodes of the size have to reach; None if nobody published it.
+    threshold: the figure that any two nodes of the size have to reach; None if it is not published.
     """
 
     bytes: int
@@ -60,14 +60,14 @@ class PairsPlan(TypedDict):
 
 
 class GpusPlan(TypedDict):
-    """How the GPUs of a node are loaded: how many, and for so many seconds beside those to warm up."""
+    """The load of a node's GPUs: their number, and the seconds in addition to those to warm up."""
 
     count: int
     seconds: float
 
 
 class CollectivePlan(TypedDict):
-    """How the all-reduce is measured, and what it is held against. Times are in seconds, thresholds by transport."""
+    """The plan of the all-reduce, and its limits. Times are in seconds, thresholds by transport."""
 
     sizes: list[int]
     iterations: int
@@ -85,9 +85,9 @@ class CollectivePlan(TypedDict):
 
 
 class Expectations(TypedDict):
-    """What every node of a pool, and the pool as a whole, have to show.
+    """The requirements for every node of a pool, and for the pool as a whole.
 
-    node_count: of the nodes that take part. pool_nodes: of the whole pool, where a part of it is measured.
+    node_count: of the nodes that take part. pool_nodes: of the whole pool, if a part of it is measured.
     """
 
     pool: str
@@ -98,7 +98,7 @@ class Expectations(TypedDict):
     hcas: Ports
     accelerators: Accelerators | None
     nvlink: int | None
-    """Machines of one NVLink domain; None where NVLink ends at the machine."""
+    """Machines of one NVLink domain; None if NVLink ends at the machine."""
     rdma_resource: str | None
     interfaces: list[str]
     environment: dict[str, str]
@@ -114,7 +114,7 @@ class Expectations(TypedDict):
 
 
 def read_expectations(own: Path, common: Path | None) -> Expectations:
-    """What is expected of a pool, read from its own file and, if there is one, from that of its kind."""
+    """The expectations of a pool, read from its own file and, if it exists, from that of its kind."""
     expected: Expectations = json.loads(own.read_text(encoding="utf-8"))
     if common:
         expected = json.loads(common.read_text(encoding="utf-8")) | expected
@@ -122,13 +122,13 @@ def read_expectations(own: Path, common: Path | None) -> Expectations:
 
 
 def less_is_better(figure: str, thresholds: Thresholds) -> bool:
-    """Whether less of a figure is better. Its threshold says so; without one, less is better for every latency."""
+    """True if less of a figure is better. Its threshold says so; without one, less is better for every latency."""
     usual = "lower" if figure.endswith("latency") else "higher"
     return thresholds.get(figure, {}).get("better", usual) == "lower"
 
 
 def falls_short(value: float, threshold: Threshold | None, level: str = "fail") -> bool:
-    """Whether a value is worse than a threshold's level, warn or fail; never where it has none."""
+    """True if a value is worse than a threshold's level, warn or fail; never without a level."""
     if threshold is None:
         return False
     limit = threshold.get("warn") if level == "warn" else threshold.get("fail")
@@ -145,9 +145,10 @@ def verdict_on(value: float, threshold: Threshold | None) -> str:
 
 
 def limit_of(threshold: Threshold, note: str | None = None, *, level: str = "fail") -> str | None:
-    """A threshold in words, such as `at least 380 Gb/s (quoted)`; None where it has no limit.
+    """A threshold in words, such as `at least 380 Gb/s (quoted)`; None without a limit.
 
-    note: text in brackets in place of the threshold's basis. level: fail or warn; if it has no such limit, the other.
+    note: text in brackets in place of the threshold's basis. level: fail or warn; the other one if this level is
+    absent.
     """
     limits = [threshold.get("fail"), threshold.get("warn")]
     limit = next((limit for limit in (limits if level == "fail" else limits[::-1]) if limit is not None), None)

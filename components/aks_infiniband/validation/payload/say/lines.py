@@ -17,7 +17,7 @@ def spread(values: Iterable[float]) -> str:
 
 
 def is_worth_a_line(check: Check) -> bool:
-    """Whether a check is a problem, or is not judged but says why a figure is what it is."""
+    """True if a check is a problem, or is not judged but says why a figure is what it is."""
     return is_problem(check) or (check["verdict"] == "not judged" and bool(check["cause"]))
 
 
@@ -45,7 +45,7 @@ def rows_of(checks: Sequence[Check]) -> list[Row]:
 
 
 def lines_of(checks: Sequence[Check]) -> list[str]:
-    """A line for each row that is worth one: what was expected, what was seen, where, and the likely cause."""
+    """A line for each row that is worth one: the expected value, the seen value, the place, and the likely cause."""
     lines = []
     for row in rows_of([check for check in checks if is_worth_a_line(check)]):
         seen = f"expected {row.expected}, measured {row.measured}"
@@ -74,7 +74,7 @@ def _few(names: Sequence[str], most: int | None) -> str:
 
 
 def measured_text(check: Check) -> str:
-    """What was seen, with its unit, the spread of its repetitions, and the tries before the last."""
+    """The seen value, with its unit, the spread of its repetitions, and the tries before the last."""
     text = as_text(check["measured"])
     if check["measured"] is not None and check["unit"]:
         text += f" {check['unit']}"

@@ -1,4 +1,4 @@
-"""What is far from its own crowd: by the median, and the median absolute deviation from it."""
+"""Values that are far from their own crowd: by the median, and the median absolute deviation from it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _OF_A_STANDARD_DEVIATION = 0.6745
 
 
 class Crowd(NamedTuple):
-    """Where the middle of some values is, and how far from it they usually are."""
+    """The middle of some values, and their usual distance from it."""
 
     middle: float
     deviation: float
 
     def is_far(self, difference: float, *, share: float, z: float = MODIFIED_Z) -> bool:
-        """Whether a difference from the middle is more than a share of it, and more than the crowd's own spread."""
+        """True if a difference from the middle is more than a share of it, and more than the crowd's own spread."""
         return difference > share * self.middle and _OF_A_STANDARD_DEVIATION * difference > z * self.deviation
 
 

@@ -1,4 +1,4 @@
-"""How far healthy machines differ, where a check holds a machine against others: what is recorded of it, if anything.
+"""The difference between healthy machines, for a check that holds a machine against others: the recorded one, if any.
 
 Limits of single figures say it in their own rows (facts/baselines/published.yaml, healthy).
 """

@@ -1,4 +1,4 @@
-"""How steady a figure was: the spread between its repetitions, and what a wide one and a narrow one point at."""
+"""The steadiness of a figure: the spread between its repetitions, and the causes of a wide one and a narrow one."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ share a host's memory with others' it is 12 to 36 % (benchmark/results/gpus.yaml
 
 
 _LEAST_COUNT = 2
-"""One repetition tells nothing of the others."""
+"""One repetition says nothing about the others."""
 
 
 class Spread(TypedDict):
-    """What repetitions of one measurement gave; the deviation is the standard deviation as a share of the median."""
+    """The repetitions of one measurement; the deviation is the standard deviation as a share of the median."""
 
     median: float
     least: float
@@ -51,17 +51,17 @@ def _short(value: float) -> float:
 
 
 def is_steady(spread: Spread | None) -> bool:
-    """Whether repetitions are so much alike that nothing came and went while they were made."""
+    """True if repetitions are so much alike that nothing came and went while they were made."""
     return spread is not None and spread["count"] >= _LEAST_COUNT and spread["deviation"] <= STEADY
 
 
 def is_wide(spread: Spread | None) -> bool:
-    """Whether repetitions differ so widely that something comes and goes."""
+    """True if repetitions differ so widely that something comes and goes."""
     return spread is not None and spread["most"] >= WIDE * spread["least"]
 
 
 def shown(spread: Spread | None) -> str:
-    """A spread beside its figure, such as `659 to 783 in 68 repetitions, deviation 3.4 %`; empty without one."""
+    """A spread next to its figure, such as `659 to 783 in 68 repetitions, deviation 3.4 %`; empty without one."""
     if spread is None or spread["count"] < _LEAST_COUNT:
         return ""
     ends = f"{spread['least']:g} to {spread['most']:g}"
@@ -69,7 +69,7 @@ def shown(spread: Spread | None) -> str:
 
 
 def pointing(spread: Spread | None, *, steady: str, wide: str) -> str:
-    """What a low figure points at, in words: by how much its repetitions differ. Empty without a spread."""
+    """The likely cause of a low figure, in words: by the difference of its repetitions. Empty without a spread."""
     if spread is None or spread["count"] < _LEAST_COUNT:
         return ""
     if is_steady(spread):

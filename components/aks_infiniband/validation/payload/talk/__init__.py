@@ -1,1 +1,1 @@
-"""How a run's pods talk with each other and with the API server."""
+"""The talk of a run's pods with each other and with the API server."""

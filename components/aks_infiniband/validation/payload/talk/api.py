@@ -1,4 +1,4 @@
-"""The few requests a payload makes to the Kubernetes API, with nothing but the standard library."""
+"""The few requests of a payload to the Kubernetes API, with the standard library alone."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ moment to be honoured.
 _FINAL_STATUS = frozenset({413, 422})
 """Statuses of a request that is too large or not valid, and would be so again."""
 _METADATA_ALONE = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
-"""An answer in this form has no data. Otherwise the pods of a large pool would be sent each other's reports with every
-answer.
+"""An answer in this form is without data. Otherwise the pods of a large pool would be sent each other's reports with
+every answer.
 """
 
 _JSON = "application/json"
@@ -41,7 +41,7 @@ Object = dict[str, Any]
 
 
 class ApiError(Exception):
-    """The API could not be asked, or refused; ``status`` is None when there was no answer at all."""
+    """The API could not be reached, or refused; ``status`` is None without any answer."""
 
     def __init__(self, request: str, status: int | None, reason: str) -> None:
         """``request`` is the method and path, ``reason`` what the server or the socket said."""
@@ -51,12 +51,12 @@ class ApiError(Exception):
 
     @property
     def transient(self) -> bool:
-        """Whether the same request may succeed a little later."""
+        """True if the same request may succeed a little later."""
         return self.status is None or self.status in _TRANSIENT_STATUS
 
     @property
     def final(self) -> bool:
-        """Whether the same work would end with the same refusal."""
+        """True if the same work would end with the same refusal."""
         return self.status in _FINAL_STATUS
 
 
@@ -115,13 +115,13 @@ class Api:
         return self._patiently("GET", f"/api/v1/nodes/{urllib.parse.quote(name)}")
 
     def config_map_data(self, namespace: str, name: str) -> dict[str, str]:
-        """What the keys of a ConfigMap hold (texts_of). Raises ApiError."""
+        """The texts in the keys of a ConfigMap (texts_of). Raises ApiError."""
         return texts_of(self._patiently("GET", _config_map(namespace, name)))
 
     def merge_config_map_data(self, namespace: str, name: str, data: Mapping[str, str | None]) -> None:
         """Set keys of a ConfigMap, or remove those whose value is None; the others stay.
 
-        A key that ends in COMPRESSED is compressed. Raises ApiError, with the size where it is too large.
+        A key that ends in COMPRESSED is compressed. Raises ApiError, with the size if it is too large.
         """
         path, changes = f"{_config_map(namespace, name)}?fieldManager={FIELD_MANAGER}", packed(data)
         try:
@@ -254,9 +254,7 @@ def _message_of(error: urllib.error.HTTPError) -> str:
 
 
 def add_api_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that say how a pod reaches the API server, and where the kubelet looks for the pod's last
-    words.
-    """
+    """Add the arguments for a pod's path to the API server, and for its last words to the kubelet."""
     parser.add_argument("--termination-log", required=True, type=Path)
     parser.add_argument("--token", type=Path)
     parser.add_argument("--ca", type=Path)

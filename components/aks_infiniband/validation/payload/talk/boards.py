@@ -1,7 +1,7 @@
 """Into which ConfigMaps the pods of a run write: into the report's own, and in a large pool into further ones.
 
-The API server does one write of an object at a time. It begins every write anew that has met another one, so that the
-cost of many pods that write into one ConfigMap at once grows with the square of their number.
+The API server does one write of an object at a time. The server begins every write again that has met another one, so
+that the cost of many pods that write into one ConfigMap at once grows with the square of their number.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from .config_maps import object_in
 from .steps import Entry, Plan
 
 PODS = 16
-"""How many pods write into one ConfigMap. They are few enough that their writes together cost less than a second."""
+"""The number of pods that write into one ConfigMap. The pods are few enough that their writes together cost less than a
+second.
+"""
 FACTS, ENTRY = "node.", "rank-"
 """The first part of the keys of a node's facts and of a pod's entry."""
 
@@ -37,8 +39,8 @@ def stale_keys(data: Mapping[str, str], run: str) -> list[str]:
 
 
 PLAN_ANNOTATION = "aks-infiniband/plan"
-"""The annotation that holds the plan, compressed. It is read without the data, so that a pod is not sent the results of
-all others.
+"""The annotation that holds the plan, compressed. The annotation is read without the data, so that a pod is not sent
+the results of all others.
 """
 
 
@@ -61,7 +63,7 @@ class Board:
     ) -> None:
         """``read`` gives the data of the ConfigMaps that the pod looks at. ``write`` merges keys into its own.
 
-        The plan has a place of its own.
+        The plan has a separate place.
         """
         self._run, self._read, self._write = run, read, write
         self._read_plan, self._write_plan = read_plan, write_plan
@@ -72,7 +74,7 @@ class Board:
         return {int(entry["rank"]): entry for entry in found if entry and "rank" in entry}
 
     def planned(self) -> Plan | None:
-        """What index 0 of this run has said last."""
+        """The last plan of this run's index 0."""
         plan: Plan | None = self._own(self._read_plan())
         return plan
 
@@ -81,7 +83,7 @@ class Board:
         self._write({entry_key(entry["rank"]): json.dumps({**entry, "run": self._run})})
 
     def plan(self, plan: Plan) -> None:
-        """Tell the pods the next step."""
+        """Publish the next step for the pods."""
         self._write_plan(json.dumps({**plan, "run": self._run}))
 
     def _own(self, text: str | None) -> Any:

@@ -1,4 +1,4 @@
-"""What the keys of a ConfigMap hold: plain text, or text that is compressed, as its key says."""
+"""The texts in the keys of a ConfigMap: plain text, or text that is compressed, as its key says."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 CONFIG_MAP_BYTES = 1 << 20
-"""What the values of a ConfigMap may have together (Kubernetes, "ConfigMaps")."""
+"""The limit for all values of a ConfigMap together (Kubernetes, "ConfigMaps")."""
 COMPRESSED = ".gz"
 """Ends a key of a ConfigMap whose text is compressed; it lies in binaryData."""
 _MOST_UNPACKED = 256 << 20
@@ -18,7 +18,7 @@ _MOST_UNPACKED = 256 << 20
 
 
 def object_in(text: str | None) -> Any:
-    """The JSON object that a text holds; None where it holds none."""
+    """The JSON object in a text; None if there is none."""
     try:
         found = json.loads(text or "null")
     except (ValueError, RecursionError):
@@ -27,7 +27,7 @@ def object_in(text: str | None) -> Any:
 
 
 def texts_of(config_map: Mapping[str, Any]) -> dict[str, str]:
-    """What the keys of a ConfigMap hold, decompressed, without what cannot be read."""
+    """The texts in the keys of a ConfigMap, decompressed, without any that cannot be read."""
     found = dict(config_map.get("data") or {})
     unpacked = {key: decompressed(value) for key, value in (config_map.get("binaryData") or {}).items()}
     return {**found, **{key: text for key, text in unpacked.items() if text is not None}}

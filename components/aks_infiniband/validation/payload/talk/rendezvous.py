@@ -1,6 +1,6 @@
-"""How the pods of a run tell each other who they are, what to do next, and their results: in ConfigMaps.
+"""The exchange between the pods of a run: their identities, the next step, and their results, in ConfigMaps.
 
-It needs no name to be resolved and no port to be open: names of pods that have just started are known late
+The exchange needs no name resolution and no open port: names of pods that have just started are known late
 (Azure/aks-rdma-infiniband issue 115). Index 0 writes the plan, every pod its own entry.
 """
 
@@ -17,7 +17,7 @@ from .waiting import pauses
 
 END: Step = {"end": True}
 _RESTARTS = 3
-"""How often a step is begun again because a pod of the run was replaced meanwhile."""
+"""The limit of repetitions of a step because a pod of the run was replaced meanwhile."""
 
 
 def follow(board: Board, me: Entry, carry: Carry, *, poll_seconds: float, timeout_seconds: float) -> bool:
@@ -28,7 +28,7 @@ def follow(board: Board, me: Entry, carry: Carry, *, poll_seconds: float, timeou
     while time.monotonic() < give_up:
         plan = board.planned()
         if plan is not None and "end" in plan["step"]:
-            return True  # only those that took part: where the facts forbid a measurement, nobody did
+            return True  # only those that took part: if the facts forbid a measurement, none did
         if plan is None or plan["id"] == me.get("done") or not _takes_part(me, plan):
             time.sleep(next(wait))
             continue
@@ -57,17 +57,17 @@ class Lead:
         self._count = 0
         self.members: dict[str, Entry] = {}
         self.replaced: Counter[str] = Counter()
-        """How often a node's pod was replaced in the middle of the last step."""
+        """The number of times that a node's pod was replaced in the middle of the last step."""
         board.enter(me)
 
     @property
     def seconds_left(self) -> float:
-        """How long steps can still be made."""
+        """Time in which steps can still be made."""
         return self._give_up - time.monotonic()
 
     @property
     def time_is_up(self) -> bool:
-        """Whether no further step can be made."""
+        """True if no further step can be made."""
         return self.seconds_left <= 0
 
     def extend(self, seconds: float) -> None:
@@ -85,10 +85,10 @@ class Lead:
         return False
 
     def step(self, step: Step) -> dict[str, Results]:
-        """Have everybody do a step; returns the results of the nodes that have answered in time.
+        """Let all members do a step; returns the results of the nodes that have answered in time.
 
-        If a pod is replaced meanwhile, the step begins again with the new one. After the last repetition it goes on
-        without it.
+        If a pod is replaced meanwhile, the step begins again with the new one. After the last repetition the run
+        continues without it.
         """
         self.replaced.clear()
         found: dict[str, Results] = {}
@@ -107,7 +107,7 @@ class Lead:
         return found
 
     def end(self) -> None:
-        """Let everybody go."""
+        """Let all members go."""
         self._next(END)
 
     def _next(self, step: Step) -> Plan:
@@ -117,7 +117,7 @@ class Lead:
         return plan
 
     def _await(self, plan: Plan, *, without_replaced: bool) -> tuple[dict[str, Results], set[str]]:
-        """What the others have answered, and the nodes whose pods have been replaced.
+        """The answers of the others, and the nodes whose pods have been replaced.
 
         A pod that is replaced ends the wait; with without_replaced it only ends the wait for itself.
         """
@@ -128,7 +128,7 @@ class Lead:
             entries = self._board.entries()
             current = {
                 rank: entry for rank, entry in entries.items() if rank in pods
-            }  # a pod that comes late is no member
+            }  # a pod that comes late is not a member
             replaced = {nodes[rank] for rank, entry in current.items() if entry["pod"] != pods[rank]}
             answers = {entry["node"]: entry["results"] for entry in entries.values() if entry.get("done") == plan["id"]}
             answers.pop(self._me["node"], None)

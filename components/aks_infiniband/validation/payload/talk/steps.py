@@ -1,4 +1,4 @@
-"""What the pods of a run tell each other: who they are, the step that index 0 asks for, and what came of it."""
+"""The messages between the pods of a run: their identities, the step of index 0, and its results."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, TypedDict
 from ..say.expectations import CollectivePlan, GpusPlan
 
 Results = Any
-"""What a pod did in a step, as JSON-able data. The code that asks for the step knows its form."""
+"""A pod's result of a step, as JSON-able data. The code that begins the step knows its form."""
 
 
 class Entry(TypedDict, total=False):
-    """What a pod says of itself, and (done, results) of the last step that it has carried out; pod is its uid.
+    """A pod's description of itself, and (done, results) of the last step that it has carried out; pod is its uid.
 
     devices: the PCI address of every InfiniBand device, by its name; inactive: those whose port is not Active.
     """
@@ -36,7 +36,7 @@ Members = Mapping[str, Entry]
 
 
 class Said(TypedDict):
-    """What a pod is to say of its node to the API server (light_check/state.py). checked: seconds since 1970."""
+    """A pod's report on its node for the API server (light_check/state.py). checked: seconds since 1970."""
 
     checked: int
     healthy: bool
@@ -45,11 +45,13 @@ class Said(TypedDict):
 
 
 class Step(TypedDict, total=False):
-    """The next step: kind, serve, sockperf, gpus, collective, node_pairs, counters, tell or end, with what it needs."""
+    """The next step: kind, serve, sockperf, gpus, collective, node_pairs, counters, `tell` or end, with its
+    arguments.
+    """
 
     kind: str
-    """The kind of an RDMA measurement (rdma/tool.py). It is made on one rail, given by its place, on all rails at once,
-    or on single pairs.
+    """The kind of an RDMA measurement (rdma/tool.py). The measurement is made on one rail, given by its place, on all
+    rails at once, or on single pairs.
     """
     rail: int
     side_by_side: bool
@@ -58,7 +60,7 @@ class Step(TypedDict, total=False):
     turn: int
     """The number of the step among those of RDMA."""
     seconds: float
-    """How much is left in all."""
+    """The time that is left in all."""
     serve: list[str]
     """The interfaces on which sockperf is to listen."""
     sockperf: str
@@ -69,13 +71,13 @@ class Step(TypedDict, total=False):
     """A tuning of the all-reduce."""
     plan: CollectivePlan
     meeting: str
-    """Where the ranks meet."""
+    """The meeting point of the ranks."""
     node_pairs: list[tuple[str, str]]
     """The nodes that are measured two by two."""
     nvlink_domains: list[list[str]]
     """The nodes of each NVLink domain that is measured."""
     meetings: list[str]
-    """Where the ranks of each pair or domain meet."""
+    """The meeting points of each pair's or domain's ranks."""
     counters: bool
     tell: dict[str, Said]
     """By node."""

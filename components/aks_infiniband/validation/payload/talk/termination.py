@@ -1,4 +1,4 @@
-"""How a pod tells the Job and the kubelet how it has ended: its exit code, and its last words."""
+"""A pod's report of its end to the Job and the kubelet: its exit code, and its last words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ EXIT_VERDICT = 1
 EXIT_RETRY = 75
 """The work could not be done: the Job starts the pod again, until its deadline (EX_TEMPFAIL of sysexits.h)."""
 TERMINATION_MESSAGE_BYTES = 4096
-"""What the kubelet keeps of a container's termination message (Kubernetes, "Determine the Reason for Pod Failure")."""
+"""The part of a container's termination message that the kubelet keeps (Kubernetes, "Determine the Reason for Pod
+Failure").
+"""
 
 
 def shorten(message: str, limit: int = TERMINATION_MESSAGE_BYTES) -> str:
@@ -24,7 +26,7 @@ def shorten(message: str, limit: int = TERMINATION_MESSAGE_BYTES) -> str:
 
 
 def finish(code: int, message: str, termination_log: Path) -> int:
-    """Print the message, leave it where the kubelet looks for it, and return ``code``."""
+    """Print the message, leave it at the kubelet's path, and return ``code``."""
     print(message, flush=True)
     try:
         termination_log.write_text(shorten(message), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""How much time is left for the steps of a run, and whether a node that says nothing of one had enough of it."""
+"""The time that is left for the steps of a run, and the judgement of a node that did not answer in time."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ class Time(NamedTuple):
     seconds_left: Callable[[], float]
     """For all further steps together."""
     step_seconds: Callable[[float], float]
-    """What a step may take whose tool may take so long."""
+    """Duration of a step whose tool may take so long."""
 
     @property
     def is_left(self) -> bool:
-        """Whether a further step can be made."""
+        """True if a further step can be made."""
         return self.seconds_left() > 0
 
     def was_short(self, before: float, tool_seconds: float) -> bool:
-        """Whether time was up in a step that had less time left than it may take. before: what was left when it began.
+        """True if time was up in a step that had less time left than it may take. before: the time left when it began.
 
         A node that has not answered then may be sound.
         """

@@ -1,4 +1,4 @@
-"""How long a pod pauses between two looks at the API server."""
+"""A pod's pauses between two looks at the API server."""
 
 from __future__ import annotations
 

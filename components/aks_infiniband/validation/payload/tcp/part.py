@@ -1,4 +1,4 @@
-"""A pod's part of a measurement by sockperf: it serves its networks, and asks the next node."""
+"""A pod's part of a measurement by sockperf: it serves its networks, and measures to the next node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .tool import NOT_LISTENING, SECONDS, client, figures_of, kind_of, server
 
 
 class Server(NamedTuple):
-    """Where a pod's sockperf listens: the network's interface, and its address and port there."""
+    """The address of a pod's sockperf: the network's interface, and its address and port there."""
 
     interface: str
     address: str
@@ -33,7 +33,7 @@ def serve(interfaces: Sequence[str], me: Entry) -> list[Running]:
 
 
 def ask_next(step: Step, members: Members, node: str, *, limits: Limits, proc: Path) -> Answer | None:
-    """Measure from a node to the next one; None if the step does not ask this node."""
+    """Measure from a node to the next one; None if this node is not a client of the step."""
     if node not in step["nodes"]:
         return None
     names = list(members)
@@ -41,7 +41,7 @@ def ask_next(step: Step, members: Members, node: str, *, limits: Limits, proc: P
     interface = str(step["interface"])
     address = peer["networks"].get(interface)
     if not address:
-        return {"values": None, "error": f"{peer['node']} has no address on {interface}"}
+        return {"values": None, "error": f"{peer['node']} does not have an address on {interface}"}
     return ask(step["sockperf"], Server(interface, address, _port(peer, interface)), limits, proc)
 
 
@@ -54,7 +54,7 @@ def _port(member: Entry, interface: str) -> int:
 
 
 def ask(mode: str, at: Server, limits: Limits, proc: Path) -> Answer:
-    """Measure one network in one mode as a client. It tries again while the server does not listen yet."""
+    """Measure one network in one mode as a client. The client tries again while the server does not listen yet."""
     seconds = SECONDS[mode]
     command = client(mode, at.address, at.port, seconds)
     (answer,) = ask_all(

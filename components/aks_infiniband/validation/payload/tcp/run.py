@@ -22,9 +22,10 @@ def measure(
     tries: int,
     time: Time = ENDLESS,
 ) -> list[Figure]:
-    """Measure every node with the next one, network by network and mode by mode. What falls short is measured again.
+    """Measure every node with the next one, network by network and mode by mode. A figure that falls short is measured
+    again.
 
-    A figure has no tries if there was no time for it.
+    A figure lacks tries if the time was too short.
     """
     do_step({"serve": list(interfaces)})
     rows: list[Figure] = []

@@ -12,7 +12,7 @@ SECONDS = {"ping-pong": 10, "throughput": 1}
 HANGS_SECONDS = 60.0
 """Seconds that it may take at most beyond that: the longest time that any tool has (pod/member.py)."""
 NOT_LISTENING = re.compile(r"Connection refused|Can`?t connect|No route to host", re.IGNORECASE)
-"""What a client says whose server does not listen (yet)."""
+"""A client's words if its server does not listen (yet)."""
 _MESSAGE_BYTES = {"ping-pong": "16384", "throughput": "1472"}
 _BUFFERS = 10 << 20
 """Bytes that the two kernels take in for a server that reads nothing: 4 and 6 MiB (tcp_wmem and tcp_rmem, Linux'
@@ -46,7 +46,7 @@ def figures_of(mode: str, output: str, network: str) -> dict[str, float]:
     """The figures in a client's output, by name. Raises OutputError.
 
     `Summary: Latency is 44.475 usec`; `Summary: Message Rate is 593397 [msg/sec]` and `Summary: BandWidth is 833.016
-    MBps (6664.126 Mbps)`. Where all that was sent fits into the kernels' buffers nothing says that it was taken in.
+    MBps (6664.126 Mbps)`. If all data fits into the kernels' buffers nothing says that it was taken in.
     """
     if mode == "ping-pong":
         return {f"{network}-latency": _value(r"Latency is ([\d.]+) usec", output)}

@@ -1,4 +1,4 @@
-"""A cluster in a network of its own with one agent pool; what the tests change comes from the stack file."""
+"""A cluster in a new network with one agent pool; the values that the tests change come from the stack file."""
 
 import base64
 from typing import Any

@@ -1,4 +1,4 @@
-"""Installs the charts by Releases, as the real program does, with the values that the test wrote beside the stack."""
+"""Installs the charts by Releases, as the real program does, with the values that the test wrote next to the stack."""
 
 import json
 from pathlib import Path

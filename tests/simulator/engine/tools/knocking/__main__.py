@@ -1,4 +1,4 @@
-"""What this user and another one are answered at every port that this `pulumi` command opens."""
+"""The answers to this user and another one at every port that this `pulumi` command opens."""
 
 import asyncio
 import json
