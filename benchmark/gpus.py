@@ -26,7 +26,7 @@ _AS_RECORDED = 0.013
 """Rates of H100 on all recorded hosts were 664 to 694 TFLOP/s, 4.4 %: about four standard deviations."""
 RECORDED: Any = yaml.safe_load((Path(__file__).parent / "results" / "gpus.yaml").read_text(encoding="utf-8"))
 _SHARED = next(host for host in RECORDED["copies"] if host["at_once"] == 1 and not host["quiet"])
-"""The host whose healthy GPUs differed most in their copies, each alone: another tenant used its memory, too."""
+"""The host whose healthy GPUs differed most in their copies, each alone: other work used its memory, too."""
 _PEERS = 0.005
 """Spread of copies between GPUs: 390.3 to 394.3 GB/s on one host."""
 

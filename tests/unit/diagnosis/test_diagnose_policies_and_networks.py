@@ -71,7 +71,7 @@ def test_addresses_without_a_definition_point_at_the_policys_part_that_brings_it
 @pytest.mark.field_report("D8")
 def test_any_other_missing_definition_points_at_the_release() -> None:
     error = 'no matches for kind "NicClusterPolicy" in version "mellanox.com/v1alpha1"'
-    assert "its release comes first" in said(replace(NIC_POLICY, errors=(error,)), View(nodes=HEALTHY))
+    assert "install its release first" in said(replace(NIC_POLICY, errors=(error,)), View(nodes=HEALTHY))
 
 
 def test_a_network_says_its_state_and_whether_its_addresses_were_given_out() -> None:
