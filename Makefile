@@ -54,7 +54,7 @@ unit: setup ## unit and conformance tests: what needs no cluster
 test: tools check ## everything that a change must pass: style, types, layers, rehearsals, unit tests
 	@$(PYTEST) -m "not long" tests/rehearsal tests/unit tests/conformance
 
-test-simulator: tools check ## what a change of rehearsal/ must pass too: the simulated Azure, machines, operators and command
+test-simulator: tools check ## also needed after a change of rehearsal/: the simulated Azure, machines, operators and command
 	@$(PYTEST) -m "not long" tests/simulator
 
 test-all: tools check ## all of it, what is long by nature, and real tools in a virtual machine; before a release
@@ -71,7 +71,7 @@ release: tools $(VENV)/.site ## build wheels, SBOM and licences into dist/ and c
 check: setup $(VENV)/.site ## style, types and layers: every check runs, and what failed is listed at the end
 	@.ci/check
 
-fix: setup ## mend what lint and format can mend
+fix: setup ## fix what ruff can fix of lint and format
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
 
 mutants: setup ## change the library line by line, and list what no test notices: SAMPLE=200 SEED=1; about half an hour
@@ -80,7 +80,7 @@ mutants: setup ## change the library line by line, and list what no test notices
 style: setup ## count the habits that STYLE.md names, and lower their ceilings
 	@$(BIN)/python -m tests.wording --lower
 
-docs: setup ## write anew what is generated: the settings' pages, and the rooms in CONTRIBUTING.md
+docs: setup ## write again what is generated: the settings' pages, and the rooms in CONTRIBUTING.md
 	@$(BIN)/python -m pages
 
 site: setup $(VENV)/.site ## make a site of all pages in build/site; what is wrong with a page is an error
@@ -100,7 +100,7 @@ facts-check: setup ## say whether that is out of date: ORIGINALS=dir
 tools: setup ## build the pinned engine, provider and control plane, once a machine
 	@$(BIN)/python -m rehearsal.tools.build
 
-recordings: setup ## write down anew what every stack and example declares: tests/recordings/README.md
+recordings: setup ## write down again what every stack and example declares: tests/recordings/README.md
 	@$(BIN)/python -m tests.recordings
 
 bench: tools ## how long deployments take, ours and the public guides': what pools and machines cost: docs/measurements.md; hours: STACKS=dev SPEED=4 REPETITIONS=3, 0 computes
@@ -108,7 +108,7 @@ bench: tools ## how long deployments take, ours and the public guides': what poo
 	  $(if $(filter command line,$(origin SPEED)),--speed $(call quoted,$(SPEED)))
 	@$(BIN)/python -m benchmark.scale
 
-digests: setup ## ask registries for the digests of the pinned images; the one command here that talks to them
+digests: setup ## get the digests of the pinned images from their registries; the only command here that connects to them
 	@$(BIN)/python -m tests.digests
 
 sizes: setup ## compare the catalogue of sizes with a published list: PUBLISHED=folder
@@ -131,7 +131,7 @@ $(VENV)/.site: pages/site/requirements.txt $(VENV)/.installed
 	@$(INSTALL) $(HASHED) pages/site/requirements.txt
 	@touch $@
 
-lock: setup ## resolve the requirements files anew from pyproject.toml
+lock: setup ## resolve the requirements files again from pyproject.toml
 	@$(LOCK) --universal requirements.in -o requirements.txt
 	@$(LOCK) --universal --generate-hashes --no-emit-package aks-infiniband --no-emit-package aks-infiniband-cli requirements-dev.in -o requirements-dev.txt
 	@$(LOCK) --universal --generate-hashes --allow-unsafe requirements-pip.in -o requirements-pip.txt

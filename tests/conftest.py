@@ -13,7 +13,7 @@ import hypothesis  # noqa: E402
 import pytest  # noqa: E402
 from xdist.scheduler import LoadFileScheduling  # noqa: E402
 
-# How long an example takes depends on the machine and on what else runs on it.
+# The time of an example depends on the machine and on the other programs on it.
 hypothesis.settings.register_profile("project", deadline=None)
 hypothesis.settings.load_profile("project")
 

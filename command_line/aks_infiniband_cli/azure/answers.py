@@ -9,8 +9,8 @@ from aks_infiniband.facts.managed import Managed
 from aks_infiniband.stack.settings.consistency.networks import RESERVED_IN_SUBNET
 
 Progress = Literal["none", "running", "ended", "failed", "refused", "unread"]
-"""How far a request is. none: nothing was requested, or it may be requested again. refused: at once. unread: the status
-of the operation cannot be read, so only the resource shows the end."""
+"""The progress of a request. none: nothing was requested, or it may be requested again. refused: at once. unread: the
+status of the operation cannot be read, so only the resource shows the end."""
 
 
 @dataclass(frozen=True, kw_only=True)

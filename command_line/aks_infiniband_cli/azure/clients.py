@@ -20,7 +20,7 @@ from aks_infiniband_cli.azure.rehearsed import Rehearsed
 class Clients:
     """The clients of a subscription, each made when it is first used.
 
-    endpoint: of Resource Manager, such as https://management.azure.com. more: what else each client is given.
+    endpoint: of Resource Manager, such as https://management.azure.com. more: further arguments of each client.
     """
 
     def __init__(self, credential: TokenCredential, endpoint: str, subscription_id: str, **more: Any) -> None:

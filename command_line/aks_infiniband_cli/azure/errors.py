@@ -38,7 +38,7 @@ def remedy_of(error: AzureError) -> str:
 
 @contextmanager
 def in_words(failed: str, *, advise: bool = False) -> Iterator[None]:
-    """Raise CommandError for what Azure's clients raise. failed: what did not work. advise: add what to do."""
+    """Raise CommandError for the errors of Azure's clients. failed: what did not work. advise: add what to do."""
     try:
         yield
     except ResourceNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Reads what is left in Azure, through its maintained clients."""
+"""Reads the leftovers of a stack in Azure, through its maintained clients."""
 
 from collections.abc import Sequence
 from typing import Final

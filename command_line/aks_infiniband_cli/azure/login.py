@@ -15,7 +15,7 @@ from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.stack_file import subscription_of
 
 _CLOUD: Final = ("azure-native:environment", "ARM_ENVIRONMENT")
-"""What names the cloud to Pulumi: configuration, or else the environment."""
+"""The names of the cloud for Pulumi: configuration, or else the environment."""
 _CLOUDS: Final = {
     "public": AzureClouds.AZURE_PUBLIC_CLOUD,
     "usgovernment": AzureClouds.AZURE_US_GOVERNMENT,
@@ -26,11 +26,12 @@ _PRINCIPAL: Final = ("ARM_TENANT_ID", "ARM_CLIENT_ID", "ARM_CLIENT_SECRET")
 
 
 def login() -> TokenCredential:
-    """Whoever Pulumi's variables of a service principal, `az login`, environment or managed identity say.
+    """The user that Pulumi's variables of a service principal, `az login`, environment or managed identity name.
 
     In a rehearsal's shell it is the rehearsal's client.
 
-    It never asks a person. If nobody is logged in, the command says so in its own words, not in fifteen lines of a log.
+    The login is never interactive. If no user is logged in, the command says so in its own words, not in fifteen lines
+    of a log.
     """
     if (simulated := rehearsed()) is not None:
         return simulated

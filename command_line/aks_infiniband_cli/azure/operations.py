@@ -1,4 +1,4 @@
-"""How far a request is that Azure has accepted."""
+"""The progress of a request that Azure has accepted."""
 
 from http import HTTPStatus
 from typing import Any
@@ -11,7 +11,7 @@ from aks_infiniband_cli.azure.errors import words_of
 
 
 def progress_of(poller: LROPoller[Any]) -> tuple[Progress, str]:
-    """How far a request is, and Azure's words if it failed or cannot be read."""
+    """The progress of a request, and Azure's words if it failed or cannot be read."""
     if not poller.done():
         return "running", ""
     try:

@@ -1,4 +1,4 @@
-"""Waiting for what Azure carries out."""
+"""Waiting for the operations of Azure."""
 
 from aks_infiniband_cli.azure.cluster import ENDED, Aks, Operation
 from aks_infiniband_cli.console import CommandError
@@ -6,7 +6,7 @@ from aks_infiniband_cli.validate.run import until
 
 
 def wait(operation: Operation, what: str) -> None:
-    """Wait until a request has been carried out. Raises CommandError where it was not. what: is upgraded by it."""
+    """Wait until a request has been carried out. Raises CommandError if it failed. what: is upgraded by it."""
     until(lambda: True if operation.done() else None)
     if failure := operation.failure():
         raise CommandError(f"the upgrade of {what} ended: {failure}")

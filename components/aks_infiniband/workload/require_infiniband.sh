@@ -38,7 +38,7 @@ nccl() { # name
 # The variables of environment_away.yaml, by the same rules: small letters, lists by comma, semicolon or colon.
 small() { printf '%s\n' "$1" | sed y/ABCDEFGHIJKLMNOPQRSTUVWXYZ/abcdefghijklmnopqrstuvwxyz/; }
 matches() { [ -n "$(small "$1" | sed "$3" | sed -nE "\\#$2#p")" ]; } # value pattern change
-away() { say "$1=$2 $3. To mend it, $4."; }
+away() { say "$1=$2 $3. To fix it, $4."; }
 is() { ! matches "$2" "^($3)\$" "" || away "$1" "$2" "$4" "$5"; } # name value pattern says fix
 lacks() { # name value words words-that-end-it says fix
   case $2 in

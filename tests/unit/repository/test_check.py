@@ -47,8 +47,8 @@ def test_a_failing_check_stops_no_other_and_all_failures_are_listed_at_the_end(t
     assert "ruff has spoken" in done.stdout
     assert done.stdout.splitlines()[-4:] == [
         "3 of the checks failed:",
-        "  lint (make fix mends most of it)",
-        "  format (make fix mends it)",
+        "  lint (make fix corrects most of it)",
+        "  format (make fix corrects it)",
         "  layers",
     ]
 

@@ -29,7 +29,7 @@ def test_a_property_that_is_declared_is_asked_of_azure_and_is_a_key_and_an_input
     written = {"name": "a", "vmSize": "Standard_D8s_v5", "count": 2, "ultraDisks": True}
     read = MoreSettings.model_validate(written, by_alias=True, by_name=False)
     assert sent(read)["enable_ultra_ssd"] is True
-    assert MoreSettings.model_json_schema()["properties"]["ultraDisks"]["description"].startswith("Whether ultra")
+    assert MoreSettings.model_json_schema()["properties"]["ultraDisks"]["description"].startswith("True if ultra")
     assert MoreDescription.__annotations__.keys() - machines.MachinesDescription.__annotations__ == {"ultra_disks"}
     assert "ultra_disks" in MoreDescription.__optional_keys__
 
