@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+import yaml
+
 from tests.records import record
 
 DONE: Final = ("prevented", "detected", "explained")
@@ -21,7 +23,7 @@ def rows() -> Mapping[str, Mapping[str, str]]:
 
 @cache
 def marked() -> Mapping[str, list[str]]:
-    """The files of the tests that carry a row's name, by the name."""
+    """The files of the tests and cases that carry a row's name, by the name."""
     found: dict[str, set[str]] = {}
     for path in sorted(_TESTS.rglob("test_*.py")):
         source = path.read_text(encoding="utf-8")
@@ -30,6 +32,10 @@ def marked() -> Mapping[str, list[str]]:
                 if isinstance(call, ast.Call) and ast.unparse(call.func) == "pytest.mark.field_report":
                     for argument in call.args:
                         found.setdefault(ast.literal_eval(argument), set()).add(f"tests/{path.relative_to(_TESTS)}")
+    for path in sorted(_TESTS.rglob("cases/*.yaml")):
+        for case in yaml.safe_load(path.read_text(encoding="utf-8")).values():
+            for name in case.get("field_reports", ()):
+                found.setdefault(name, set()).add(f"tests/{path.relative_to(_TESTS)}")
     return {name: sorted(files) for name, files in found.items()}
 
 

@@ -1,12 +1,11 @@
 """Mistakes that only files show: each of them stands in the same error as those of the settings."""
 
 from pathlib import Path
-from typing import Any
 
 import pulumi
 import pytest
 
-from tests.unit.components.stack_files import changed, cluster, existing, loaded, mistakes, pool
+from tests.unit.components.stack_files import changed, existing, loaded, mistakes, pool
 
 NOWHERE = "no-such-file"
 
@@ -27,12 +26,6 @@ def test_mistakes_of_files_names_and_settings_are_told_together(monkeypatch: pyt
         "gpuOperator.valuesFile",
         "cluster.name",
     }
-
-
-def test_a_value_that_is_not_well_formed_hides_no_mistake_of_a_file() -> None:
-    broken: Any = {"pools": [pool(count="two", ncclTopology=NOWHERE)], "gpuOperator": {"valuesFile": NOWHERE}}
-    found = mistakes(changed(cluster=cluster(name="-"), **broken))
-    assert set(found) == {"cluster.name", "pools[0].count", "pools[0].ncclTopology", "gpuOperator.valuesFile"}
 
 
 def test_a_kubeconfig_that_cannot_be_read_is_told_beside_the_others() -> None:

@@ -20,15 +20,6 @@ def on(day: date, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.field_report("R1")
-def test_a_version_past_its_community_support_is_refused_and_says_what_is_supported() -> None:
-    found = mistakes(changed(cluster=cluster(kubernetesVersion="1.33.5")))
-    assert found == {
-        "cluster.kubernetesVersion": "is '1.33.5'; must be one of 1.37, 1.36, 1.35, 1.34: AKS supports this one until "
-        "2026-07-31 only, or until 2027-07-31 with supportPlan AKSLongTermSupport"
-    }
-
-
-@pytest.mark.field_report("R1")
 def test_long_term_support_carries_a_version_on_for_a_year() -> None:
     assert loaded(cluster=cluster(kubernetesVersion="1.33", supportPlan=LTS)).cluster
 

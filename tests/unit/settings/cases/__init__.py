@@ -1,0 +1,79 @@
+"""Stack files as data: each with what `load` refuses of it, or nothing. `python -m tests.unit.settings.cases` writes
+the words again; read the diff.
+
+A file is a subject, a key in it is a rule. `stack` has the keys that differ from a good stack, `without` those that are
+left out; {kubeconfig} stands for the path of one.
+"""
+
+import copy
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+from aks_infiniband import SettingsError, load
+
+from tests.unit.components.stack_files import GOOD, KUBECONFIG
+
+FOLDER: Final = Path(__file__).parent
+_OURS: Final = "aks-infiniband:"
+_PATH: Final = "{kubeconfig}"
+Subject = dict[str, dict[str, Any]]
+
+
+class _Dumper(yaml.SafeDumper):
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def subjects() -> Iterator[tuple[Path, Subject]]:
+    """Every file with its rules."""
+    for file in sorted(FOLDER.glob("*.yaml")):
+        yield file, yaml.safe_load(file.read_text(encoding="utf-8"))
+
+
+def configuration(case: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration of a case."""
+    good = {key: value for key, value in copy.deepcopy(GOOD).items() if _short(key) not in case.get("without", ())}
+    changes: dict[str, Any] = _replaced(case.get("stack", {}), _PATH, str(KUBECONFIG))
+    return good | {_long(key): value for key, value in changes.items()}
+
+
+def refused(case: Mapping[str, Any]) -> dict[str, str]:
+    """The mistakes of a case, by key; a second mistake of a key is appended."""
+    found: dict[str, str] = {}
+    try:
+        load(configuration(case))
+    except SettingsError as error:
+        for mistake in error.mistakes:
+            key = _short(mistake.key)
+            found[key] = f"{found[key]}\n{mistake.reason}" if key in found else mistake.reason
+    told: dict[str, str] = _replaced(found, str(KUBECONFIG), _PATH)
+    return told
+
+
+def write(file: Path, subject: Subject) -> None:
+    """Write a file with the words of today."""
+    for rule in subject.values():
+        for case in rule["cases"]:
+            case.pop("refused", None)
+            if mistakes := refused(case):
+                case["refused"] = mistakes
+    text = yaml.dump(subject, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=116, default_flow_style=None)
+    file.write_text(text, encoding="utf-8")
+
+
+def _short(key: str) -> str:
+    return key.removeprefix(_OURS)
+
+
+def _long(key: str) -> str:
+    return key if ":" in key else f"{_OURS}{key}"
+
+
+def _replaced(value: Any, old: str, new: str) -> Any:
+    if isinstance(value, dict):
+        return {_replaced(key, old, new): _replaced(item, old, new) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_replaced(item, old, new) for item in value]
+    return value.replace(old, new) if isinstance(value, str) else value
