@@ -10,7 +10,7 @@ import yaml
 
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.doors import late_door
-from rehearsal.azure.errors import bad_request
+from rehearsal.azure.errors import refused
 from rehearsal.azure.naming import last_part
 from rehearsal.azure.store import Record
 
@@ -45,11 +45,7 @@ def admin_credentials(cloud: Cloud, cluster: Record) -> dict[str, Any]:
 
 def _require_local_accounts(cluster: Record) -> None:
     if cluster.outputs.get("disableLocalAccounts"):
-        # hashicorp/terraform-provider-azurerm PR 15489.
-        raise bad_request(
-            "BadRequest",
-            "Getting static credential is not allowed because this cluster is set to disable local accounts.",
-        )
+        raise refused("local-accounts-are-off")
 
 
 def _kubeconfig(cloud: Cloud, cluster: Record) -> str:

@@ -7,14 +7,13 @@ An answer names the operation, which the client polls until it has ended. Bodies
 
 import re
 from collections.abc import Callable, Mapping
-from http import HTTPStatus
 from typing import Any, Final
 
 from pulumi import _types as pulumi_types
 
 from rehearsal.azure import machine_requests
 from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.errors import AzureError, conflict, precondition_failed
+from rehearsal.azure.errors import refused
 from rehearsal.azure.naming import last_part, parse_id
 from rehearsal.azure.resources import KINDS, agent_pools, pool_defaults
 from rehearsal.azure.resources.groups import stamp
@@ -32,8 +31,7 @@ def put(cloud: Cloud, resource: str, body: Body, matching: str | None = None) ->
     """
     record = cloud.store.get(resource)
     if record is None or record.pulumi_type not in (CLUSTER, pool_defaults.TYPE):
-        message = f"This rehearsal does not simulate a PUT of {resource}, or it is not there."
-        raise AzureError(HTTPStatus.NOT_FOUND, "NotFound", message)
+        raise refused("put-not-simulated", resource=resource)
     kind = KINDS[record.pulumi_type]
     known = set(pulumi_types.input_type_py_to_pulumi_names(kind.arguments).values())
     given = {**{key: body[key] for key in _ABOVE if key in body}, **(body.get("properties") or {})}
@@ -48,7 +46,7 @@ def put(cloud: Cloud, resource: str, body: Body, matching: str | None = None) ->
         inputs["identity"] = record.inputs.get("identity")
     with cloud.clock.changed:
         if matching not in (None, "*") and str(matching).strip('"') != record.outputs["eTag"]:
-            raise precondition_failed(resource)
+            raise refused("changed-since-it-was-read", resource=resource)
         return cloud.update(record.pulumi_type, record.id, inputs)
 
 
@@ -64,13 +62,13 @@ def post(cloud: Cloud, resource: str, body: Body) -> Record:
         found = re.fullmatch(pattern, resource, re.IGNORECASE)
         if found is not None:
             return action(cloud, _there(cloud, found[1]), body)
-    raise AzureError(HTTPStatus.NOT_FOUND, "NotFound", f"This rehearsal does not simulate a POST of {resource}.")
+    raise refused("post-not-simulated", resource=resource)
 
 
 def _there(cloud: Cloud, resource: str) -> Record:
     record = cloud.store.get(resource)
     if record is None:
-        raise AzureError(HTTPStatus.NOT_FOUND, "ResourceNotFound", f"The Resource '{resource}' was not found.")
+        raise refused("no-such-resource", resource=resource)
     return record
 
 
@@ -93,7 +91,7 @@ def _abort(cloud: Cloud, record: Record, _body: Body) -> Record:
     """
     with cloud.clock.changed:
         if record.operation is None:
-            raise conflict("OperationNotAllowed", f"There is no operation in progress on {last_part(record.id)}.")
+            raise refused("nothing-to-abort", name=last_part(record.id))
         record.operation.aborting = True
         record.outputs["provisioningState"] = "Canceling"
         cloud.store.put(record)
@@ -143,7 +141,7 @@ def operation(cloud: Cloud, name: str) -> Body:
                 return {**ended, "status": "Succeeded"}
             status = "Canceled" if state == "Canceled" else "Failed"
             return {**ended, "status": status, "error": record.details.get("error") or {"message": record.failure}}
-    raise AzureError(HTTPStatus.NOT_FOUND, "NotFound", f"The operation {name} was not found.")
+    raise refused("no-such-operation", name=name)
 
 
 def upgrade_profile(cloud: Cloud, record: Record) -> Body:

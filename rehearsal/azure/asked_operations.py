@@ -11,13 +11,12 @@ import threading
 import time
 import uuid
 from collections.abc import Mapping
-from http import HTTPStatus
 from typing import Any, Final
 
 from rehearsal.azure import request_faults
 from rehearsal.azure.clock import Stopped
 from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.errors import AzureError
+from rehearsal.azure.errors import refused
 from rehearsal.azure.machines import node_name
 from rehearsal.azure.node_parts import BOOT_ANNOTATION, MACHINE_ANNOTATION
 from rehearsal.azure.resources.groups import stamp
@@ -59,7 +58,7 @@ def operation(cloud: Cloud, name: str) -> dict[str, Any]:
             error = {"error": {"code": asked["code"], "message": asked["message"]}} if "code" in asked else {}
             ended = {"endTime": stamp(asked["ended"])} if "ended" in asked else {}
             return {"name": name, "status": asked["status"], "startTime": stamp(asked["started"]), **ended, **error}
-    raise AzureError(HTTPStatus.NOT_FOUND, "NotFound", f"The operation {name} was not found.")
+    raise refused("no-such-operation", name=name)
 
 
 def _end(asked: dict[str, Any], status: str, code: str = "", message: str = "") -> None:

@@ -7,8 +7,15 @@ after the acceptance is reported by the operation's status, whose request itself
 """
 
 import json
+from functools import cache
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any, Final
+
+import yaml
+
+REFUSALS: Final = Path(__file__).with_name("refusals.yaml")
+_NAMING_RULES: Final = " Please see https://aka.ms/aks-naming-rules for more details."
 
 _OF_THE_GATEWAY: Final = (
     "AuthenticationFailed",
@@ -76,37 +83,28 @@ class NotSimulatedError(Exception):
     """The program requests something that this rehearsal lacks, although Azure may well have it."""
 
 
-def bad_request(code: str, message: str, *, target: str | None = None) -> AzureError:
-    """The request can never succeed as it is."""
-    return AzureError(HTTPStatus.BAD_REQUEST, code, message, target=target)
-
-
-def conflict(code: str, message: str) -> AzureError:
-    """The request cannot succeed now."""
-    return AzureError(HTTPStatus.CONFLICT, code, message)
-
-
-def precondition_failed(resource: str) -> AzureError:
-    """Another program has changed the resource since it was read. The code is recorded (azure-cli pull request 30309),
-    the words are assumed.
-    """
+def refused(condition: str, *, detail: str | None = None, **values: object) -> AzureError:
+    """The refusal for a condition of refusals.yaml. values: what its words name."""
+    row = _refusals()[condition]
+    target, says = row.get("target", row.get("parameter")), row.get("says", "")
+    if "parameter" in row:
+        says = f"The value of parameter {row['parameter']} is invalid. Error details: {row['reason']}."
+        says += "" if row.get("plain") else _NAMING_RULES
     return AzureError(
-        HTTPStatus.PRECONDITION_FAILED,
-        "PreconditionFailed",
-        f"The ETag provided in the request does not match the current ETag of {resource}.",
+        HTTPStatus(row.get("status", HTTPStatus.BAD_REQUEST)),
+        row["code"],
+        says.format(**values),
+        target=target and target.format(**values),
+        detail=detail,
     )
+
+
+@cache
+def _refusals() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = yaml.safe_load(REFUSALS.read_text(encoding="utf-8"))
+    return found
 
 
 def not_found(arm_type: str, name: str, group: str) -> AzureError:
-    """A resource that is not there, or a parent of one."""
-    return AzureError(
-        HTTPStatus.NOT_FOUND,
-        "ResourceNotFound",
-        f"The Resource '{arm_type}/{name}' under resource group '{group}' was not found. For more details please go to "
-        "https://aka.ms/ARMResourceNotFoundFix",
-    )
-
-
-def group_not_found(group: str) -> AzureError:
-    """A resource group that is not there."""
-    return AzureError(HTTPStatus.NOT_FOUND, "ResourceGroupNotFound", f"Resource group '{group}' could not be found.")
+    """The refusal of a resource that is not there, or of one without its parent."""
+    return refused("no-such-resource-in-a-group", type=arm_type, name=name, group=group)

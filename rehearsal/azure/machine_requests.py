@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from rehearsal.azure import asked_operations, request_faults
 from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.errors import bad_request, not_found
+from rehearsal.azure.errors import not_found, refused
 from rehearsal.azure.machines import node_name, scale_set
 from rehearsal.azure.resources.agent_pools import AGENT_POOL, refuse_conflict
 from rehearsal.azure.resources.pool_machines import cluster_of, document, facts
@@ -53,7 +53,7 @@ def delete(cloud: Cloud, pool: Record, names: Sequence[str]) -> Record:
         by_name = {node_name(known, machine["instance"]): machine for machine in machines}
         if strange := [name for name in names if name not in by_name]:
             told = ", ".join(strange)
-            raise bad_request("InvalidParameter", f"Machines {told} are not in agent pool {pool.outputs['name']}.")
+            raise refused("machines-of-another-pool", machines=told, pool=pool.outputs["name"])
         cluster = cluster_of(cloud, pool.id)
         assert cluster
         refuse_conflict(cluster, pool)

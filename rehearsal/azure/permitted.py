@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from http import HTTPStatus
 from typing import Any, Final
 
-from rehearsal.azure.errors import AzureError
+from rehearsal.azure.errors import refused
 from rehearsal.azure.subscription import Client
 
 PERMISSIONS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
@@ -32,12 +31,7 @@ def require(client: Client, method: str, path: str) -> None:
     action = operation_of(method, path)
     if any(_permits(role, action) for role in roles_of(client)):
         return
-    caller = f"The client '{client.client_id}' with object id '{client.object_id}'"
-    message = (
-        f"{caller} does not have authorization to perform action '{action}' over scope '{path}' or the scope is "
-        "invalid. If access was recently granted, please refresh your credentials."
-    )
-    raise AzureError(HTTPStatus.FORBIDDEN, "AuthorizationFailed", message)
+    raise refused("not-permitted", client=client.client_id, object=client.object_id, action=action, scope=path)
 
 
 def roles_of(client: Client) -> Iterable[Mapping[str, Sequence[str]]]:

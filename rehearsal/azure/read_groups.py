@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.errors import group_not_found
+from rehearsal.azure.errors import refused
 from rehearsal.azure.naming import last_part
 from rehearsal.azure.store import Record
 
@@ -29,7 +29,7 @@ def group(cloud: Cloud, own: str, filter_: str, name: str) -> Body:
     for found in groups(cloud, own, filter_)["value"]:
         if found["name"].casefold() == name.casefold():
             return dict(found)
-    raise group_not_found(name)
+    raise refused("no-such-group", group=name)
 
 
 def _placed(record: Record) -> Body:
@@ -49,5 +49,5 @@ def in_group(cloud: Cloud, own: str, _filter: str, group: str) -> Body:
         for pool in cloud.store.all(_POOL, under=cluster.id)
     ]
     if not ids and not scale_sets and cloud.store.get(under) is None:
-        raise group_not_found(group)
+        raise refused("no-such-group", group=group)
     return {"value": [{"id": resource} for resource in (*ids, *scale_sets)]}

@@ -6,13 +6,12 @@ program reads; Kubernetes versions and the subscription itself follow Azure's RE
 
 import re
 from collections.abc import Callable, Mapping
-from http import HTTPStatus
 from typing import Any, Final
 
 from rehearsal.azure import actions, asked_operations, machine_requests
 from rehearsal.azure import read_groups as groups
 from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.errors import AzureError
+from rehearsal.azure.errors import refused
 from rehearsal.azure.naming import last_part
 from rehearsal.azure.permitted import PERMISSIONS, READS, roles_of
 from rehearsal.azure.resources import KINDS, features
@@ -32,23 +31,19 @@ def read(cloud: Cloud, path: str, filter_: str) -> Body:
     """The body of the answer to a GET. path: with the subscription; filter_: the query's. Raises AzureError."""
     own = f"/subscriptions/{cloud.subscription.subscription_id}"
     if not f"{path}/".casefold().startswith(f"{own}/"):
-        raise _not_found(f"The subscription of '{path}' could not be found.", "SubscriptionNotFound")
+        raise refused("path-of-another-subscription", path=path)
     below = path[len(own) :]
     for pattern, body in _ROUTES.items():
         found = re.fullmatch(pattern, below, re.IGNORECASE)
         if found is not None:
             return body(cloud, own, filter_, *found.groups())
-    raise _not_found(f"This rehearsal does not simulate a GET of {path}.", "NotFound")
-
-
-def _not_found(message: str, code: str = "ResourceNotFound") -> AzureError:
-    return AzureError(HTTPStatus.NOT_FOUND, code, message)
+    raise refused("get-not-simulated", path=path)
 
 
 def _there(cloud: Cloud, resource: str) -> Record:
     found = cloud.store.get(resource)
     if found is None:
-        raise _not_found(f"The Resource '{resource}' was not found.")
+        raise refused("no-such-resource", resource=resource)
     return found
 
 
@@ -107,7 +102,7 @@ def _permissions(cloud: Cloud, _own: str, _filter: str, _resource: str) -> Body:
 
 def _identities(cloud: Cloud, _own: str, filter_: str) -> Body:
     if filter_ != f"resourceType eq '{_IDENTITY_TYPE}'":
-        raise _not_found(f"This rehearsal does not simulate the filter {filter_!r}.", "NotFound")
+        raise refused("filter-not-simulated", filter=filter_)
     made = [record.id for record in cloud.store.all(_IDENTITY)]
     return {"value": [{"id": resource} for resource in (*made, *cloud.subscription.existing_identities)]}
 

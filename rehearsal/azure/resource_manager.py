@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple
 
 from rehearsal.azure import actions, machine_requests, permitted, request_faults
 from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.errors import AzureError, bad_request
+from rehearsal.azure.errors import AzureError, refused
 from rehearsal.azure.reads import read
 from rehearsal.azure.resources import features
 from rehearsal.azure.store import Record
@@ -179,33 +179,22 @@ def answer_read(cloud: Cloud, target: str, authorization: str | None) -> Mapping
 
 def _admitted(cloud: Cloud, method: str, target: str, authorization: str | None) -> urllib.parse.SplitResult:
     if not authorization:
-        raise AzureError(
-            HTTPStatus.UNAUTHORIZED,
-            "AuthenticationFailed",
-            "Authentication failed. The 'Authorization' header is missing.",
-        )
+        raise refused("no-token")
     if not hmac.compare_digest(authorization.encode(), f"Bearer {cloud.token}".encode()):
-        raise AzureError(HTTPStatus.UNAUTHORIZED, "InvalidAuthenticationToken", "The access token is invalid.")
+        raise refused("another-token")
     asked = urllib.parse.urlsplit(target)
     if "api-version" not in urllib.parse.parse_qs(asked.query):
-        raise bad_request(
-            "MissingApiVersionParameter",
-            "The api-version query parameter (?api-version=) is required for all requests.",
-        )
+        raise refused("no-api-version")
     permitted.require(cloud.subscription.client, method, urllib.parse.unquote(asked.path))
     return asked
 
 
 def _register(cloud: Cloud, subscription: str, namespace: str) -> dict[str, Any]:
     if subscription != cloud.subscription.subscription_id:
-        raise AzureError(
-            HTTPStatus.NOT_FOUND, "SubscriptionNotFound", f"The subscription '{subscription}' could not be found."
-        )
+        raise refused("another-subscription", subscription=subscription)
     known = {name.partition("/")[0].casefold(): name.partition("/")[0] for name in cloud.subscription.features}
     if namespace.casefold() not in known:
-        raise AzureError(
-            HTTPStatus.NOT_FOUND, "InvalidResourceNamespace", f"The resource namespace '{namespace}' is invalid."
-        )
+        raise refused("no-such-provider", namespace=namespace)
     namespace = known[namespace.casefold()]
     resource = f"/subscriptions/{subscription}/providers/{namespace}"
     with cloud.clock.changed:

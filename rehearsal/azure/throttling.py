@@ -7,11 +7,10 @@ Throttled and a Retry-After. The sentence is ours.
 
 import math
 import time
-from http import HTTPStatus
 from typing import Final
 
 from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.errors import AzureError
+from rehearsal.azure.errors import refused
 
 _SIZE: Final = 20
 _REFILL_SECONDS: Final = 60.0
@@ -24,10 +23,5 @@ def take(cloud: Cloud, resource: str) -> None:
     left = min(_SIZE, left + (now - since) * speed / _REFILL_SECONDS)
     if left < 1:
         wait = math.ceil((1 - left) * _REFILL_SECONDS)
-        raise AzureError(
-            HTTPStatus.TOO_MANY_REQUESTS,
-            "Throttled",
-            f"The request is throttled: PUT of '{resource}' takes {_SIZE} requests at once and one more a minute. "
-            f"Please try again after {wait} seconds.",
-        )
+        raise refused("throttled", resource=resource, size=_SIZE, wait=wait)
     cloud.buckets[resource.casefold()] = (left - 1, now)

@@ -8,7 +8,7 @@ from pulumi_azure_native import containerservice
 
 from rehearsal.azure import naming, throttling
 from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.errors import AzureError, bad_request, conflict, not_found
+from rehearsal.azure.errors import AzureError, not_found, refused
 from rehearsal.azure.kinds import Kind, Request
 from rehearsal.azure.resources import (
     network_rules,
@@ -30,12 +30,7 @@ def refuse_conflict(cluster: Record, *others: Record | None) -> None:
         if record and record.operation:
             started = datetime.datetime.fromtimestamp(record.operation.started, datetime.UTC)
             name = naming.last_part(record.id)
-            raise conflict(
-                "OperationNotAllowed",
-                f"Operation is not allowed because there's an in progress {record.operation.kind} {what} operation on "
-                f"the {what} {name} started at {started:%Y-%m-%d %H:%M:%S}. Please wait for it to finish before "
-                "starting a new operation. See https://aka.ms/aks-pending-operation for more details.",
-            )
+            raise refused("operation-in-progress", kind=record.operation.kind, what=what, name=name, started=started)
 
 
 def _refuse(cloud: Cloud, request: Request) -> None:
@@ -74,7 +69,7 @@ def _require_other_system_pool(cloud: Cloud, cluster: Record, pool_id: str) -> N
         if pool.id.casefold() != pool_id.casefold()
     ]
     if not any(pool.outputs["mode"] == "System" for pool in others):
-        raise bad_request("OperationNotAllowed", "There has to be at least one system agent pool.")
+        raise refused("last-system-pool")
 
 
 def _refuse_delete(cloud: Cloud, record: Record) -> None:

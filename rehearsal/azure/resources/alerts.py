@@ -14,7 +14,7 @@ from pulumi_azure_native import alertsmanagement
 
 from rehearsal.azure import naming
 from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.errors import bad_request, not_found
+from rehearsal.azure.errors import not_found, refused
 from rehearsal.azure.kinds import Kind, Request
 from rehearsal.azure.resources.groups import base_outputs, located
 from rehearsal.azure.subscription import by_id
@@ -70,7 +70,7 @@ def _is(scope: str, kind: str) -> bool:
 
 
 def _refused(why: str, target: str) -> Exception:
-    return bad_request("BadRequest", f"{why}: {target}", target=target)
+    return refused("alert-rule", why=why, target=target)
 
 
 def _closed(expression: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.errors import NotSimulatedError, bad_request
+from rehearsal.azure.errors import NotSimulatedError, refused
 from rehearsal.azure.naming import last_part
 from rehearsal.azure.resources import pool_defaults
 
@@ -28,7 +28,7 @@ def autoscale(cloud: Cloud, arguments: Mapping[str, Any]) -> dict[str, Any]:
         pool = record.outputs
         if not pool.get("enableAutoScaling") or not int(pool["minCount"]) <= count <= int(pool["maxCount"]):
             bounds = f"{pool.get('minCount')} to {pool.get('maxCount')}" if pool.get("enableAutoScaling") else "none"
-            raise bad_request("InvalidParameter", f"the autoscaler's bounds of agent pool {name} are {bounds}: {count}")
+            raise refused("count-outside-the-autoscaler", name=name, bounds=bounds, count=count)
         pool["count"] = count
         cloud.begin(record, "update")
     return {"count": int(cloud.wait(record, "autoscaler").outputs["count"])}

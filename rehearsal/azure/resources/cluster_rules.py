@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from rehearsal.azure import naming
 from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.errors import AzureError, bad_request
+from rehearsal.azure.errors import AzureError, refused
 from rehearsal.azure.kinds import Request
 from rehearsal.azure.resources import pool_defaults, version_rules
 from rehearsal.azure.resources.groups import located
@@ -51,48 +51,25 @@ def require_cluster(cloud: Cloud, request: Request) -> None:
     inputs = request.inputs
     prefix = inputs.get("dnsPrefix")
     if not prefix and not inputs.get("fqdnSubdomain"):
-        raise _invalid("dnsPrefix", "neither dnsPrefix nor fqdnSubdomain is set")
+        raise refused("no-dns-prefix")
     if prefix and not re.match(_DNS_PREFIX, str(prefix)):
-        raise _invalid(
-            "dnsPrefix",
-            f"DNS prefix '{prefix}' is invalid. DNS prefix must contain between 1 and 54 characters. It can include "
-            "alphanumeric characters and hyphens ('-'). It should start and end with an alphanumeric character",
-        )
+        raise refused("dns-prefix", prefix=prefix)
     _require_identity(cloud, request)
     version = str(inputs.get("kubernetesVersion") or cloud.subscription.default_kubernetes_version)
     require_version(cloud, f"Managed cluster {request.name}", version, inputs)
     tier = (inputs.get("sku") or {}).get("tier")
     if inputs.get("supportPlan") == "AKSLongTermSupport" and tier != "Premium":
         # Azure, "Long-term support for AKS versions": the plan needs the tier. The words are assumed.
-        raise _invalid("supportPlan", f"the support plan AKSLongTermSupport needs the tier Premium, and this is {tier}")
-
-
-def _invalid(parameter: str, reason: str) -> AzureError:
-    return bad_request(
-        "InvalidParameter",
-        f"The value of parameter {parameter} is invalid. Error details: {reason}. Please see "
-        "https://aka.ms/aks-naming-rules "
-        "for more details.",
-        target=parameter,
-    )
+        raise refused("long-term-support-without-premium", tier=tier)
 
 
 def _require_identity(cloud: Cloud, request: Request) -> None:
     identity = request.inputs.get("identity") or {}
     if not identity and not request.inputs.get("servicePrincipalProfile"):
-        raise bad_request(
-            "ServicePrincipalProfileMissing",
-            f"Managed cluster {request.name} has neither an identity nor a service principal.",
-        )
+        raise refused("no-identity", name=request.name)
     for given in identity.get("userAssignedIdentities") or []:
         if find_identity(cloud, given) is None:
-            raise bad_request(
-                "FailedIdentityOperation",
-                f"Identity operation for resource '{request.id}' failed with error 'Failed to perform "
-                "resource identity "
-                f'operation. Status: \'BadRequest\'. Response: \'{{"error":{{"code":"BadRequest","message":"Resource '
-                f"'{given}' was not found.\"}}}}'.'.",
-            )
+            raise refused("no-such-identity", resource=request.id, identity=given)
 
 
 def require_node_group(cluster: Mapping[str, Any]) -> None:
@@ -103,22 +80,16 @@ def require_node_group(cluster: Mapping[str, Any]) -> None:
     """
     name = str(cluster["nodeResourceGroup"])
     if len(name) > _LONGEST_NODE_GROUP:
-        raise bad_request(
-            "InvalidParameter",
-            f"The length of the node resource group name is too long. The maximum length is {_LONGEST_NODE_GROUP} and "
-            f"the length of the value provided is {len(name)}. Please see https://aka.ms/aks-naming-rules for more "
-            "details.",
-            target="nodeResourceGroup",
-        )
+        raise refused("node-resource-group-too-long", longest=_LONGEST_NODE_GROUP, length=len(name))
 
 
 def require_system_pool(pools: Sequence[Mapping[str, Any]]) -> None:
     """Refuse a cluster without a system pool, and pools whose names Azure does not take."""
     for index, pool in enumerate(pools):
         for failure in naming.AGENT_POOL.failures(f"agentPoolProfiles[{index}].name", str(pool["name"])):
-            raise bad_request("InvalidParameter", failure.reason, target=failure.path)
+            raise refused("system-pool-name", path=failure.path, reason=failure.reason)
     if not any(pool["mode"] == "System" for pool in pools):
-        raise bad_request("MustDefineAtLeastOneSystemPool", "Must define at least one system pool.")
+        raise refused("no-system-pool")
 
 
 def require_network(cloud: Cloud, cluster: Mapping[str, Any]) -> None:
@@ -127,26 +98,18 @@ def require_network(cloud: Cloud, cluster: Mapping[str, Any]) -> None:
     services = parse_prefix(str(profile["serviceCidr"]), "networkProfile.serviceCidr")
     dns = ipaddress.ip_address(str(profile["dnsServiceIP"]))
     if dns not in services:
-        raise bad_request(
-            "DnsServiceIpOutOfServiceCidr",
-            f"The specified DNS service IP {dns} is out of the Kubernetes service CIDR {services}.",
-            target="networkProfile.dnsServiceIP",
-        )
+        raise refused("dns-outside-the-service-range", dns=dns, services=services)
     if profile.get("podCidr"):
         pods = parse_prefix(str(profile["podCidr"]), "networkProfile.podCidr")
         if pods.overlaps(services):
-            raise _invalid("networkProfile.podCidr", f"pod CIDR {pods} overlaps with service CIDR {services}")
+            raise refused("pods-overlap-services", pods=pods, services=services)
     for pool in cluster["agentPoolProfiles"]:
         subnet = str(pool.get("vnetSubnetID") or "")
         network = cloud.store.get(subnet[: subnet.casefold().rfind("/subnets/")]) if subnet else None
         for _, _, prefixes in subnets_of(cloud, network) if network else ():
             for prefix in prefixes:
                 if services.overlaps(parse_prefix(prefix, subnet)):
-                    raise bad_request(
-                        "ServiceCidrOverlapExistingSubnetsCidr",
-                        f"The specified service CIDR {services} is conflicted with an existing subnet CIDR {prefix}",
-                        target="networkProfile.serviceCidr",
-                    )
+                    raise refused("services-overlap-the-subnet", services=services, prefix=prefix)
 
 
 def require_login(cluster: Mapping[str, Any]) -> None:
@@ -156,9 +119,7 @@ def require_login(cluster: Mapping[str, Any]) -> None:
     """
     profile = cluster.get("aadProfile") or {}
     if profile.get("enableAzureRBAC") and not (profile.get("managed") and cluster["enableRBAC"]):
-        raise _invalid(
-            "aadProfile.enableAzureRBAC", "Azure RBAC needs managed Azure AD (aadProfile.managed) and enableRBAC"
-        )
+        raise refused("azure-rbac-without-entra-id")
 
 
 def require_unchanged(cloud: Cloud, request: Request) -> None:
@@ -168,11 +129,7 @@ def require_unchanged(cloud: Cloud, request: Request) -> None:
     running = str(request.current.outputs["currentKubernetesVersion"])
     target = cloud.subscription.patch_of(wanted) or wanted
     if version_key(target) < version_key(running):
-        raise bad_request(
-            "OperationNotAllowed",
-            f"Downgrading the Kubernetes version of managed cluster {request.name} from {running} to {target} "
-            "is not allowed.",
-        )
+        raise refused("cluster-goes-back", name=request.name, running=running, target=target)
     version_rules.require_next(cloud, running, target, request.inputs)
     pools = [pool.outputs for pool in cloud.store.all(pool_defaults.TYPE, under=request.current.id)]
     version_rules.require_skew(pools, target)
@@ -180,10 +137,4 @@ def require_unchanged(cloud: Cloud, request: Request) -> None:
 
 def new_inline_pool() -> AzureError:
     """The refusal of a pool that appears inline in a cluster that exists."""
-    return bad_request(
-        "InvalidParameter",
-        "A new agent pool was introduced. Adding agent pools to an existing cluster is not allowed through "
-        "managed cluster "
-        "operations. For agent pool specific change, please use per agent pool operations: https://aka.ms/agent-pool-rest-api",
-        target="agentPoolProfiles",
-    )
+    return refused("new-inline-pool")

@@ -8,7 +8,6 @@ import hashlib
 import json
 import uuid
 from collections.abc import Mapping
-from http import HTTPStatus
 from typing import Any, Final
 
 from pulumi_azure_native import resources
@@ -16,7 +15,7 @@ from pulumi_azure_native import resources
 from rehearsal.azure import naming
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.difference import normalized_location
-from rehearsal.azure.errors import AzureError, NotSimulatedError, bad_request, conflict
+from rehearsal.azure.errors import AzureError, NotSimulatedError, refused
 from rehearsal.azure.kinds import Kind, Request, resource_latency
 from rehearsal.azure.resources import features
 from rehearsal.azure.resources.groups import base_outputs, stamp
@@ -29,10 +28,8 @@ _ONLY_IN_AZURE: Final = ("templateLink", "parameters", "parametersLink", "onErro
 def _refuse_create(cloud: Cloud, request: Request) -> None:
     location = str(request.inputs["location"])
     if normalized_location(location) not in cloud.subscription.regions:
-        raise bad_request(
-            "LocationNotAvailableForDeployment",
-            f"The provided location '{location}' is not available for deployment. List of available regions is "
-            f"'{','.join(sorted(cloud.subscription.regions))}'.",
+        raise refused(
+            "no-such-region-for-a-deployment", location=location, regions=",".join(sorted(cloud.subscription.regions))
         )
     _registrations(request.inputs["properties"])
 
@@ -41,11 +38,7 @@ def _refuse_update(cloud: Cloud, request: Request) -> None:
     assert request.current
     before, location = request.current.outputs["location"], normalized_location(str(request.inputs["location"]))
     if location != before:
-        raise conflict(
-            "InvalidDeploymentLocation",
-            f"Invalid deployment location '{location}'. The deployment '{request.name}' already exists in location "
-            f"'{before}'.",
-        )
+        raise refused("deployment-in-another-region", location=location, name=request.name, before=before)
     _refuse_create(cloud, request)
 
 
@@ -55,11 +48,7 @@ def _registrations(properties: Mapping[str, Any]) -> list[str]:
         if name in properties:
             raise _not_simulated(f"a deployment's {name}")
     if properties["mode"] != "Incremental":
-        raise bad_request(
-            "InvalidDeployment",
-            f"Specified deployment mode '{properties['mode']}' is not supported for deployment at the current scope. "
-            "Please see https://aka.ms/deployment-modes for usage details.",
-        )
+        raise refused("deployment-mode", mode=properties["mode"])
     template = _parsed(properties.get("template"))
     _require(template, ("$schema", "contentVersion", "resources"), "")
     if not isinstance(template["resources"], list):
@@ -73,9 +62,9 @@ def _parsed(template: Any) -> Mapping[str, Any]:
         try:
             template = json.loads(template)
         except ValueError as error:
-            raise _invalid(f"Deployment template parse failed: '{error}'.") from error
+            raise refused("template-is-not-json", error=error) from error
     if not isinstance(template, Mapping):
-        raise _invalid("Deployment template validation failed: 'The deployment has no template'.")
+        raise refused("no-template")
     if "[" in {text[:1] for text in _texts(template)}:
         raise _not_simulated("template expressions ('[…]')")
     return template
@@ -92,9 +81,7 @@ def _texts(value: Any) -> list[str]:
 def _require(value: Mapping[str, Any], names: tuple[str, ...], path: str) -> None:
     for name in names:
         if name not in value:
-            raise _invalid(
-                f"Deployment template parse failed: 'Required property '{name}' not found in JSON. Path '{path}'.'"
-            )
+            raise refused("template-lacks-a-property", name=name, path=path)
 
 
 def _feature(resource: Mapping[str, Any], index: int) -> str:
@@ -103,18 +90,14 @@ def _feature(resource: Mapping[str, Any], index: int) -> str:
     if kind.casefold() != _SIMULATED.arm_type.casefold():
         raise _not_simulated(f"the deployment of a template's {kind} ({name}); it deploys only {_SIMULATED.arm_type}")
     if resource["apiVersion"] != _SIMULATED.api_version:
-        raise bad_request(
-            "NoRegisteredProviderFound",
-            f"No registered resource provider found for location 'global' and API version '{resource['apiVersion']}' "
-            f"for type '{kind.partition('/')[2]}'. The supported api-versions are '{_SIMULATED.api_version}'.",
+        raise refused(
+            "no-such-type-in-a-template",
+            api_version=resource["apiVersion"],
+            kind=kind.partition("/")[2],
+            known=_SIMULATED.api_version,
         )
     if name.count("/") != 1:
-        raise _invalid(
-            f"Deployment template validation failed: 'The template resource '{name}' for type '{kind}' has incorrect "
-            "segment lengths. A nested resource type must have identical number of segments as its resource name. A "
-            "root resource type must have segment length one greater than its resource name. Please see "
-            "https://aka.ms/arm-syntax-resources for usage details.'."
-        )
+        raise refused("template-resource-name", name=name, kind=kind)
     return name
 
 
@@ -150,18 +133,9 @@ def _deploy(cloud: Cloud, record: Record) -> None:
         try:
             deployed = [features.register(cloud, name, record.operation.started) for name in names]
         except AzureError as error:
-            raise AzureError(
-                HTTPStatus.CONFLICT,
-                "DeploymentFailed",
-                "At least one resource deployment operation failed. Please list deployment operations for details. "
-                f"Please see https://aka.ms/arm-deployment-operations for usage details. Details: {error}",
-            ) from error
+            raise refused("deployment-failed", error=error) from error
         shown["outputResources"] = [{"id": resource} for resource in deployed]
         shown["provisioningState"] = "Succeeded"
-
-
-def _invalid(message: str) -> AzureError:
-    return bad_request("InvalidTemplate", message)
 
 
 def _not_simulated(what: str) -> NotSimulatedError:

@@ -5,14 +5,13 @@ register` is required "to get the change propagated".
 """
 
 import time
-from http import HTTPStatus
 from typing import Any, Final
 
 from pulumi_azure_native import features
 
 from rehearsal.azure import naming
 from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.errors import AlreadyExistsError, AzureError
+from rehearsal.azure.errors import AlreadyExistsError, refused
 from rehearsal.azure.kinds import Kind, Request
 from rehearsal.azure.resources.groups import stamp
 from rehearsal.azure.store import Record
@@ -31,12 +30,7 @@ def state(cloud: Cloud, feature: str) -> str:
     known = {name.casefold(): state for name, state in cloud.subscription.features.items()}
     if feature.casefold() not in known:
         name = naming.last_part(feature)
-        raise AzureError(
-            HTTPStatus.NOT_FOUND,
-            "FeatureNotFound",
-            f"The feature '{name}' could not be found. The subscription's resource "
-            f"providers have: {', '.join(sorted(cloud.subscription.features))}.",
-        )
+        raise refused("no-such-feature", name=name, known=", ".join(sorted(cloud.subscription.features)))
     record = _registration(cloud, feature)
     if record is None:
         return known[feature.casefold()]

@@ -8,7 +8,7 @@ from pulumi_azure_native import resources
 from rehearsal.azure import naming
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.difference import normalized_location
-from rehearsal.azure.errors import bad_request, group_not_found
+from rehearsal.azure.errors import refused
 from rehearsal.azure.kinds import Kind, Request, resource_latency
 from rehearsal.azure.store import Record
 
@@ -21,7 +21,7 @@ def require_group(cloud: Cloud, request: Request) -> Record:
     group = request.path["resourceGroupName"]
     record = cloud.store.get(request.id[: request.id.lower().index("/resourcegroups/")] + f"/resourceGroups/{group}")
     if record is None:
-        raise group_not_found(group)
+        raise refused("no-such-group", group=group)
     return record
 
 
@@ -30,10 +30,8 @@ def require_region(cloud: Cloud, request: Request, arm_type: str) -> str:
     location = str(request.inputs["location"])
     region = normalized_location(location)
     if region not in cloud.subscription.regions:
-        raise bad_request(
-            "LocationNotAvailableForResourceType",
-            f"The provided location '{location}' is not available for resource type '{arm_type}'. List of available "
-            f"regions for the resource type is '{','.join(sorted(cloud.subscription.regions))}'.",
+        raise refused(
+            "no-such-region", location=location, arm_type=arm_type, regions=",".join(sorted(cloud.subscription.regions))
         )
     return region
 

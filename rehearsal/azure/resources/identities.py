@@ -7,7 +7,7 @@ from pulumi_azure_native import authorization, managedidentity
 
 from rehearsal.azure import naming
 from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.errors import bad_request, conflict, not_found
+from rehearsal.azure.errors import not_found, refused
 from rehearsal.azure.kinds import Kind, Request
 from rehearsal.azure.resources.groups import base_outputs, located, stamp
 from rehearsal.azure.subscription import by_id
@@ -72,40 +72,24 @@ def _refuse_assignment(cloud: Cloud, request: Request) -> None:
         raise not_found("/".join(scope.split("/")[6:-1]) or "resourceGroups", naming.last_part(scope), group)
     role = naming.last_part(str(inputs["roleDefinitionId"])).lower()
     if role not in subscription.roles:
-        raise bad_request(
-            "RoleDefinitionDoesNotExist", f"The specified role definition with ID '{role}' does not exist."
-        )
+        raise refused("no-such-role", role=role)
     principal = str(inputs["principalId"])
     actual = _principal_type(cloud, principal)
     if actual is None:
-        raise bad_request(
-            "PrincipalNotFound",
-            f"Principal {principal.replace('-', '')} does not exist in the directory {subscription.tenant_id}. Check "
-            "that you have the correct principal ID. If you are creating this principal and then immediately assigning "
-            "a role, this error might be related to a replication delay. In this case, set the role assignment "
-            "principalType property to a value, such as ServicePrincipal, User, or Group.  See "
-            "https://aka.ms/docs-principaltype",
-        )
+        raise refused("no-such-principal", principal=principal.replace("-", ""), tenant_id=subscription.tenant_id)
     # The SDK fills in User when the program says nothing.
     if (stated := inputs.get("principalType", "User")) != actual:
-        raise bad_request(
-            "UnmatchedPrincipalType",
-            f"The PrincipalId '{principal.replace('-', '')}' has type '{actual}' , which is different from specified "
-            f"PrinciaplType '{stated}'.",
-        )
+        raise refused("another-principal-type", principal=principal.replace("-", ""), actual=actual, stated=stated)
     for other in cloud.store.all(_ASSIGNMENT):
         same = (other.outputs["principalId"], other.outputs["scope"].casefold()) == (principal, scope.casefold())
         if same and naming.last_part(other.outputs["roleDefinitionId"]) == role and other.id != request.id:
-            raise conflict("RoleAssignmentExists", "The role assignment already exists.")
+            raise refused("role-assignment-exists")
 
 
 def _refuse_update(_cloud: Cloud, request: Request) -> None:
     assert request.current
     if dict(request.inputs) != request.current.inputs:
-        raise bad_request(
-            "RoleAssignmentUpdateNotPermitted",
-            "Tenant ID, application ID, principal ID, and scope are not allowed to be updated.",
-        )
+        raise refused("role-assignment-changes")
 
 
 def _render_assignment(cloud: Cloud, request: Request) -> dict[str, Any]:

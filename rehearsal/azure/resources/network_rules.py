@@ -2,11 +2,10 @@
 
 import ipaddress
 from collections.abc import Mapping
-from http import HTTPStatus
 from typing import Any
 
 from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.errors import AzureError, bad_request
+from rehearsal.azure.errors import refused
 from rehearsal.azure.resources.networks import find_subnet
 from rehearsal.azure.subscription import ExistingSubnet, by_id
 
@@ -21,13 +20,11 @@ def require_pool_network(cloud: Cloud, pool: Mapping[str, Any], cluster: Mapping
     profile = cluster["networkProfile"]
     if profile.get("networkPlugin") != "azure" or profile.get("networkPluginMode") == "overlay":
         # Azure, "Dynamic allocation of IPs" (podSubnetID): networkPlugin azure, no plugin mode.
-        raise _invalid(
-            "podSubnetID", f"the pod subnet of agent pool '{pool['name']}' cannot be used with Azure CNI Overlay"
-        )
+        raise refused("pod-subnet-with-overlay", name=pool["name"])
     if _network_of(nodes) != _network_of(pods):
-        raise _invalid("podSubnetID", "the pod subnet must be in the virtual network of the node subnet")
+        raise refused("pod-subnet-of-another-network")
     if nodes.casefold() == pods.casefold():
-        raise _invalid("podSubnetID", "the pod subnet must be different from the node subnet")
+        raise refused("pod-subnet-is-the-node-subnet")
 
 
 def _network_of(subnet: str) -> str:
@@ -38,12 +35,7 @@ def _require_subnet(cloud: Cloud, pool: Mapping[str, Any], subnet: str, region: 
     existing = by_id(cloud.subscription.existing_subnets, subnet)
     elsewhere = existing is not None and existing.region != region
     if subnet and (elsewhere or find_subnet(cloud, subnet) is None):
-        raise AzureError(
-            HTTPStatus.NOT_FOUND,
-            "InvalidResourceReference",
-            f"Resource {subnet} referenced by agent pool {pool['name']} was not found. Please make sure that the "
-            "referenced resource exists, and that both resources are in the same region.",
-        )
+        raise refused("no-such-subnet", subnet=subnet, name=pool["name"])
 
 
 def require_way_out(cloud: Cloud, cluster: Mapping[str, Any]) -> None:
@@ -58,12 +50,7 @@ def require_way_out(cloud: Cloud, cluster: Mapping[str, Any]) -> None:
     for pool in cluster["agentPoolProfiles"]:
         subnet = str(pool.get("vnetSubnetID") or "")
         if not subnet:
-            raise bad_request(
-                "InvalidParameter",
-                f"OutboundType {outbound} can not be combined with AKS managed virtual network: agent pool "
-                f"'{pool['name']}' has no vnetSubnetID.",
-                target="networkProfile.outboundType",
-            )
+            raise refused("own-way-out-without-a-subnet", outbound=outbound, name=pool["name"])
         _require_prepared(outbound, subnet, by_id(cloud.subscription.existing_subnets, subnet), cloud)
 
 
@@ -71,14 +58,9 @@ def _require_prepared(outbound: str, subnet: str, existing: ExistingSubnet | Non
     record = cloud.store.get(subnet)
     shown = record.outputs if record else {}
     if outbound == "userDefinedRouting" and not (existing.route_table if existing else shown.get("routeTable")):
-        # The code is AKS's (Azure/AKS issue 400, aka.ms/aks/customrt).
-        raise bad_request(
-            "ExistingRouteTableNotAssociatedWithSubnet",
-            f"An existing route table has not been associated with subnet {subnet}. Please update the route table "
-            "association",
-        )
+        raise refused("no-route-table", subnet=subnet)
     if outbound == "userAssignedNATGateway" and not (existing.nat_gateway if existing else shown.get("natGateway")):
-        raise bad_request("SubnetNotAssociatedWithNATGateway", f"Subnet {subnet} is not associated with a NAT gateway.")
+        raise refused("no-nat-gateway", subnet=subnet)
 
 
 def require_api_server_access(cluster: Mapping[str, Any], before: Mapping[str, Any] | None) -> None:
@@ -89,33 +71,13 @@ def require_api_server_access(cluster: Mapping[str, Any], before: Mapping[str, A
         was = bool((before.get("apiServerAccessProfile") or {}).get("enablePrivateCluster"))
         if was != private:
             # Azure, "Create a private AKS cluster", limitations: an existing cluster cannot be converted.
-            raise bad_request(
-                "PropertyChangeNotAllowed",
-                "Changing property 'apiServerAccessProfile.enablePrivateCluster' is not allowed.",
-                target="apiServerAccessProfile.enablePrivateCluster",
-            )
+            raise refused("private-cluster-changes")
     if private and ranges:
-        raise bad_request("InvalidParameter", "Private cluster cannot be enabled with AuthorizedIPRanges.")  # tfsec 571
+        raise refused("private-cluster-with-ranges")
     if "0.0.0.0/32" in ranges and len(ranges) > 1:
-        # Azure/terraform-azurerm-aks issue 378.
-        raise bad_request(
-            "InvalidParameter",
-            "Setting apiServerAuthorizedIPRange to 0.0.0.0/32 is not allowed with other IP ranges. Refer to "
-            "https://aka.ms/aks/auth-ip-ranges for more details",
-        )
+        raise refused("no-range-with-other-ranges")
     for given in ranges:
         try:
             ipaddress.ip_network(given)
         except ValueError as error:
-            raise _invalid(
-                "apiServerAccessProfile.authorizedIPRanges", f"'{given}' is not an address range: {error}"
-            ) from error
-
-
-def _invalid(parameter: str, reason: str) -> AzureError:
-    return bad_request(
-        "InvalidParameter",
-        f"The value of parameter {parameter} is invalid. Error details: {reason}. Please see "
-        "https://aka.ms/aks-naming-rules for more details.",
-        target=parameter,
-    )
+            raise refused("authorized-range", given=given, error=error) from error

@@ -9,7 +9,7 @@ from pulumi_azure_native import network
 
 from rehearsal.azure import naming
 from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.errors import bad_request, conflict, not_found
+from rehearsal.azure.errors import not_found, refused
 from rehearsal.azure.kinds import Kind, Request
 from rehearsal.azure.resources.groups import base_outputs, located, require_group
 from rehearsal.azure.store import Record
@@ -29,10 +29,7 @@ def parse_prefix(prefix: str, owner: str) -> Network:
     try:
         return ipaddress.ip_network(prefix)
     except ValueError as error:
-        raise bad_request(
-            "InvalidCIDRNotation",
-            f"The address prefix {prefix} in resource {owner} has an invalid CIDR notation: {error}.",
-        ) from error
+        raise refused("address-prefix", prefix=prefix, owner=owner, error=error) from error
 
 
 def subnet_prefixes(outputs: Mapping[str, Any]) -> list[str]:
@@ -51,34 +48,28 @@ def _refuse_network(cloud: Cloud, request: Request) -> None:
     located(cloud, request, VIRTUAL_NETWORK.arm_type)
     space = _space(request.inputs)
     if not space:
-        raise bad_request(
-            "InvalidRequestFormat", f"Virtual network {request.name} lacks an address space: give it one."
-        )
+        raise refused("network-without-addresses", name=request.name)
     ranges = [parse_prefix(prefix, request.id) for prefix in space]
-    _refuse_overlap("VnetAddressSpaceOverlapsItself", request.name, list(zip(space, ranges, strict=True)))
+    _refuse_overlap("network-overlaps-itself", request.name, list(zip(space, ranges, strict=True)))
     inline = request.inputs.get("subnets") or []
     for subnet in inline:
         _refuse_outside(str(subnet.get("name")), request.name, subnet_prefixes(subnet), ranges, request.id)
     inside = [(prefix, parse_prefix(prefix, request.id)) for item in inline for prefix in subnet_prefixes(item)]
-    _refuse_overlap("NetcfgSubnetRangesOverlap", request.name, inside)
+    _refuse_overlap("inline-subnets-overlap", request.name, inside)
 
 
 def _refuse_outside(subnet: str, network_name: str, prefixes: list[str], space: list[Network], owner: str) -> None:
     for prefix in prefixes:
         inner = parse_prefix(prefix, owner)
         if not any(outer.version == inner.version and inner.subnet_of(outer) for outer in space):  # type: ignore[arg-type]
-            raise bad_request(
-                "NetcfgInvalidSubnet",
-                f"Subnet '{subnet}' is not valid because its IP address range {prefix} is outside "
-                f"the IP address range of virtual network '{network_name}'.",
-            )
+            raise refused("subnet-outside-the-network", subnet=subnet, prefix=prefix, network_name=network_name)
 
 
-def _refuse_overlap(code: str, owner: str, ranges: list[tuple[str, Network]]) -> None:
+def _refuse_overlap(condition: str, owner: str, ranges: list[tuple[str, Network]]) -> None:
     for index, (prefix, inner) in enumerate(ranges):
         for other_prefix, other in ranges[:index]:
             if inner.overlaps(other):
-                raise bad_request(code, f"The IP address range {prefix} in {owner} overlaps with {other_prefix}.")
+                raise refused(condition, prefix=prefix, owner=owner, other=other_prefix)
 
 
 def _render_network(_cloud: Cloud, request: Request) -> dict[str, Any]:
@@ -134,9 +125,7 @@ def _refuse_subnet(cloud: Cloud, request: Request) -> None:
         raise not_found(VIRTUAL_NETWORK.arm_type, network_name, request.path["resourceGroupName"])
     prefixes = subnet_prefixes(request.inputs)
     if not prefixes:
-        raise bad_request(
-            "InvalidRequestFormat", f"Subnet '{request.name}' has neither addressPrefix nor addressPrefixes."
-        )
+        raise refused("subnet-without-addresses", name=request.name)
     space = [parse_prefix(prefix, record.id) for prefix in _space(record.outputs)]
     _refuse_outside(request.name, network_name, prefixes, space, request.id)
     for found, name, others in subnets_of(cloud, record):
@@ -144,12 +133,7 @@ def _refuse_subnet(cloud: Cloud, request: Request) -> None:
             continue
         for prefix in prefixes:
             if any(parse_prefix(prefix, request.id).overlaps(parse_prefix(other, found)) for other in others):
-                raise bad_request(
-                    "NetcfgSubnetRangesOverlap",
-                    f"Subnet '{request.name}' is not valid because its IP address range overlaps with that of "
-                    "an existing "
-                    f"subnet '{name}' in virtual network '{network_name}'.",
-                )
+                raise refused("subnet-overlaps", name=request.name, other=name, network_name=network_name)
 
 
 def _render_subnet(_cloud: Cloud, request: Request) -> dict[str, Any]:
@@ -162,11 +146,7 @@ def _refuse_delete(cloud: Cloud, record: Record) -> None:
         for key in ("vnetSubnetID", "podSubnetID"):
             subnet = str(pool.outputs.get(key) or "")
             if f"{subnet.casefold()}/".startswith(f"{record.id.casefold()}/"):
-                raise conflict(
-                    "InUseSubnetCannotBeDeleted",
-                    f"Subnet {naming.last_part(subnet)} is in use by {pool.id} and cannot be deleted. In order to "
-                    "delete the subnet, delete all the resources within the subnet. See aka.ms/deletesubnet.",
-                )
+                raise refused("subnet-in-use", name=naming.last_part(subnet), pool=pool.id)
 
 
 def _delete_network(cloud: Cloud, record: Record) -> None:

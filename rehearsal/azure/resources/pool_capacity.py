@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from http import HTTPStatus
 from typing import Any, Final
 
 from aks_infiniband.facts.catalog.machine import MachineSize
 
 from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.errors import AzureError, bad_request, conflict
+from rehearsal.azure.errors import refused
 from rehearsal.azure.naming import last_part
 from rehearsal.azure.request_faults import no_room, quota_exceeded
 from rehearsal.azure.resources.pool_defaults import TYPE
@@ -26,12 +25,7 @@ def require_cluster_quota(cloud: Cloud, region: str) -> None:
     limit = cloud.subscription.managed_clusters
     used = sum(cluster.outputs["location"] == region for cluster in cloud.store.all(_CLUSTER))
     if used >= limit:
-        raise bad_request(
-            "ManagedClusterCountExceedsQuotaLimit",
-            f"Operation results in exceeding quota limits for managed clusters. Maximum allowed: {limit}, Current "
-            f"usage: {used}, Additional requested: 1. Consider deleting unused clusters or requesting a quota "
-            "increase.",
-        )
+        raise refused("too-many-clusters", limit=limit, used=used)
 
 
 def require_quota(cloud: Cloud, pools: Iterable[tuple[Mapping[str, Any], int]], region: str) -> None:
@@ -74,11 +68,7 @@ def require_placement(cloud: Cloud, pool: Mapping[str, Any], size: object, *, pl
     """Refuse a pool on one fabric with more machines than one placement group can have."""
     limit = cloud.subscription.placement_group_limit
     if placed and isinstance(size, MachineSize) and int(pool["count"]) > limit:
-        raise bad_request(
-            "InvalidParameter",
-            f"The value {pool['count']} of parameter 'sku.capacity' is out of range. A scale set with "
-            f"singlePlacementGroup has at most {limit} instances.",
-        )
+        raise refused("placement-group-is-full", count=pool["count"], limit=limit)
 
 
 def require_capacity(cloud: Cloud, record: Record) -> None:
@@ -120,18 +110,10 @@ def require_reservation(cloud: Cloud, pool: Mapping[str, Any], cluster: Mapping[
         return
     group = by_id(cloud.subscription.capacity_reservation_groups, str(wanted))
     if group is None:
-        raise AzureError(
-            HTTPStatus.NOT_FOUND,
-            "ResourceNotFound",
-            f"The capacity reservation group '{wanted}' referenced by agent pool '{pool['name']}' was not found.",
-        )
+        raise refused("no-such-reservation", wanted=wanted, name=pool["name"])
     _require_permission(cloud, str(wanted), cluster)
     if reason := _mismatch(group, pool, str(cluster["location"])):
-        raise conflict(
-            "OperationNotAllowed",
-            f"The capacity reservation group '{wanted}' cannot be associated with agent pool '{pool['name']}': "
-            f"{reason}.",
-        )
+        raise refused("reservation-does-not-fit", wanted=wanted, name=pool["name"], reason=reason)
 
 
 def _require_permission(cloud: Cloud, group_id: str, cluster: Mapping[str, Any]) -> None:
@@ -150,13 +132,7 @@ def _require_permission(cloud: Cloud, group_id: str, cluster: Mapping[str, Any])
     principal = next((known["principalId"] for known in identities.values()), None) or str(
         (cluster.get("identity") or {}).get("principalId")
     )
-    raise AzureError(
-        HTTPStatus.FORBIDDEN,
-        "AuthorizationFailed",
-        f"The client '{principal}' with object id '{principal}' does not have authorization to perform action "
-        f"'Microsoft.Compute/capacityReservationGroups/deploy/action' over scope '{group_id}' or the scope is invalid. "
-        "If access was recently granted, please refresh your credentials.",
-    )
+    raise refused("reservation-not-permitted", principal=principal, group_id=group_id)
 
 
 def _mismatch(group: CapacityReservationGroup, pool: Mapping[str, Any], region: str) -> str | None:

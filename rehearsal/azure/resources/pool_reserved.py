@@ -11,7 +11,7 @@ from typing import Any, Final
 from aks_infiniband.facts.catalog.machine import MachineSize
 
 from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.errors import AzureError, bad_request
+from rehearsal.azure.errors import refused
 
 _OF_AKS: Final = ("kubernetes.azure.com/",)
 _OF_LABELS: Final = (*_OF_AKS, "kubernetes.io/")
@@ -26,26 +26,18 @@ def require_free(cloud: Cloud, pool: Mapping[str, Any]) -> None:
     _require_foreign("nodeTaints", taints, _OF_AKS)
     upgrade = {"maxSurge": "10%", "maxUnavailable": "0", **(pool.get("upgradeSettings") or {})}
     if _is_nothing(upgrade["maxSurge"]) and _is_nothing(upgrade["maxUnavailable"]):
-        raise _invalid("upgradeSettings", "maxSurge and maxUnavailable cannot both be 0")
+        raise refused("surge-and-unavailable-are-zero")
     size = cloud.size(str(pool["vmSize"]))
     amd = isinstance(size, MachineSize) and size.accelerator is not None and size.accelerator.vendor == "amd"
     if amd and (pool.get("gpuProfile") or {}).get("driver") != "None":
-        raise _invalid("gpuProfile.driver", f"VM size '{pool['vmSize']}' needs the GPU driver None")
+        raise refused("gpu-driver-of-amd", vm_size=pool["vmSize"])
 
 
 def _require_foreign(name: str, keys: Iterable[str], prefixes: tuple[str, ...]) -> None:
     for key in keys:
         if key.startswith(prefixes) and key != _SPOT:
-            raise _invalid(name, f"the prefix of '{key}' is reserved for use by AKS")
+            raise refused("reserved-prefix", name=name, key=key)
 
 
 def _is_nothing(amount: Any) -> bool:
     return str(amount).rstrip("%") == "0"
-
-
-def _invalid(key: str, reason: str) -> AzureError:
-    return bad_request(
-        "InvalidParameter",
-        f"The value of parameter agentPoolProfile.{key} is invalid. Error details: {reason}.",
-        target=f"agentPoolProfile.{key}",
-    )

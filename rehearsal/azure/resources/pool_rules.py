@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from http import HTTPStatus
 from typing import Any, Final
 
 from aks_infiniband.facts.catalog.machine import MachineSize
 from pulumi_azure_native import containerservice
 
 from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.errors import AzureError, bad_request
+from rehearsal.azure.errors import AzureError, refused
 from rehearsal.azure.node_images import NodeSystem, architecture_of_image, system_of_image, system_of_sku
 from rehearsal.azure.resources import version_rules
 from rehearsal.azure.resources.pool_defaults import IMMUTABLE, snapshot_of, temporary_disk_gib
@@ -50,23 +49,12 @@ def require_pool(
     _require_system(cloud, pool, region)
     for key in IMMUTABLE if before else ():
         if before and (pool.get(key) or None) != (before.get(key) or None):  # off is as left out
-            raise bad_request(
-                "PropertyChangeNotAllowed",
-                f"Changing property 'properties.{key}' is not allowed.",
-                target=f"properties.{key}",
-            )
+            raise refused("property-does-not-change", key=key)
 
 
 def _in_range(name: str, key: str, value: Any, limits: tuple[int, int]) -> None:
     if not limits[0] <= int(value) <= limits[1]:
-        raise bad_request(
-            "InvalidParameter",
-            f"The value of parameter agentPoolProfile.{key} is invalid. Error details: the {key} of agent "
-            f"pool '{name}' is "
-            f"{value}. It must be between {limits[0]} and {limits[1]}, inclusive. Please see "
-            "https://aka.ms/aks-naming-rules for more details.",
-            target=f"agentPoolProfile.{key}",
-        )
+        raise refused("out-of-range", key=key, name=name, value=value, least=limits[0], most=limits[1])
 
 
 def _require_ranges(pool: Mapping[str, Any], name: str) -> None:
@@ -80,46 +68,21 @@ def _require_bounds(pool: Mapping[str, Any], name: str, before: Mapping[str, Any
     least, most, count = pool.get("minCount"), pool.get("maxCount"), int(pool["count"])
     if not pool.get("enableAutoScaling"):
         if least is not None or most is not None:
-            # ksctl PR 629: AKS refuses the bounds without the autoscaler.
-            raise bad_request(
-                "InvalidParameter",
-                f"agentPoolProfile.minCount and maxCount of agent pool '{name}' can only be set when "
-                "enableAutoScaling is true.",
-            )
+            raise refused("bounds-without-the-autoscaler", name=name)
         return
     if least is None or most is None or least > most:
-        raise bad_request(
-            "InvalidParameter",
-            f"agentPoolProfile.enableAutoScaling is true for agent pool '{name}', so minCount and "
-            f"maxCount must be set, minCount not above maxCount; they are {least} and {most}.",
-        )
+        raise refused("autoscaler-without-bounds", name=name, least=least, most=most)
     if before and before.get("enableAutoScaling") and count != int(before["count"]):
-        # hashicorp/terraform-provider-azurerm PR 4543, Azure/AKS issue 1627: the count is the current one, or absent.
-        raise bad_request(
-            "InvalidParameter",
-            f"Cannot manually scale AgentPool '{name}' of an AKS cluster with cluster autoscaler enabled. Please "
-            "disable cluster autoscaler in the cluster to manually scale.",
-        )
+        raise refused("count-with-the-autoscaler", name=name)
     if not least <= count <= most and not before:
-        raise bad_request(
-            "InvalidParameter",
-            f"The value of parameter agentPoolProfile.count is invalid. Error details: the count of agent pool "
-            f"'{name}' is {count}. It must be between minCount {least} and maxCount {most}. Please see "
-            "https://aka.ms/aks-naming-rules for more details.",
-            target="agentPoolProfile.count",
-        )
+        raise refused("count-outside-the-bounds", name=name, count=count, least=least, most=most)
 
 
 def _require_spot(pool: Mapping[str, Any]) -> None:
     if pool.get("scaleSetPriority") != "Spot":
         return
     if pool["mode"] == "System":
-        raise bad_request(
-            "InvalidParameter",
-            f"Agent pool '{pool['name']}' is a system pool and cannot be a spot pool.",
-            target="agentPoolProfile.scaleSetPriority",
-        )
-    # XenitAB/terraform-modules PR 755; hashicorp/terraform-provider-azurerm PR 31129.
+        raise refused("spot-system-pool", name=pool["name"])
     settings = pool.get("upgradeSettings") or {}
     refusals = (
         ("maxSurge", "agentPoolProfile.upgrade.maxSurge", "max surge"),
@@ -127,26 +90,15 @@ def _require_spot(pool: Mapping[str, Any]) -> None:
     )
     for key, parameter, words in refusals:
         if settings.get(key):
-            raise bad_request(
-                "InvalidParameter",
-                f"The value of parameter {parameter} is invalid. Error details: Spot pools can't set {words}. Please "
-                "see https://aka.ms/aks-naming-rules for more details.",
-                target=parameter,
-            )
+            raise refused("spot-with-upgrade-settings", parameter=parameter, words=words)
 
 
 def _require_size(cloud: Cloud, pool: Mapping[str, Any], region: str) -> None:
     name = pool.get("vmSize")
     if not name:
-        raise bad_request("InvalidParameter", "Required parameter agentPoolProfile.vmSize is missing (null).")
+        raise refused("no-size")
     if not cloud.offers(str(name), region):
-        raise bad_request(
-            "BadRequest",
-            f"The VM size of {name} is not allowed in your subscription in location '{region}'. The available "
-            "VM sizes are "
-            f"'{','.join(cloud.offered(region))}'. For more details, please visit "
-            "https://aka.ms/aks/quotas-skus-regions",
-        )
+        raise refused("size-not-offered", name=name, region=region, offered=",".join(cloud.offered(region)))
 
 
 def _require_disk(cloud: Cloud, pool: Mapping[str, Any]) -> None:
@@ -156,24 +108,16 @@ def _require_disk(cloud: Cloud, pool: Mapping[str, Any]) -> None:
     if pool["osDiskType"] != "Ephemeral" or room is None:
         return
     if room == 0:
-        raise bad_request(
-            "VMSizeDoesNotSupportEphemeralOS", f"The Virtual Machine size {name} does not support Ephemeral OS disk."
-        )
+        raise refused("no-temporary-disk", name=name)
     if wanted > room:
-        raise bad_request(
-            "VMCacheSizeTooSmall",
-            f"The virtual machine size {name} has a cache size of {room * 1024**3} bytes, but the OS disk requires "
-            f"{wanted * 1024**3} bytes. Use a VM size with larger cache or disable ephemeral OS.",
-        )
+        raise refused("os-disk-too-large", name=name, room=room * 1024**3, wanted=wanted * 1024**3)
 
 
 def _require_zones(cloud: Cloud, pool: Mapping[str, Any], region: str) -> None:
     offered = cloud.subscription.regions[region]
     if wrong := [zone for zone in pool.get("availabilityZones") or [] if zone not in offered]:
-        raise bad_request(
-            "AvailabilityZoneNotSupported",
-            f"The zone(s) '{','.join(wrong)}' for resource '{pool['name']}' is not supported. The supported zones for "
-            f"location '{region}' are '{','.join(offered)}'",
+        raise refused(
+            "no-such-zone", zones=",".join(wrong), name=pool["name"], region=region, offered=",".join(offered)
         )
 
 
@@ -188,13 +132,7 @@ def require_version(cloud: Cloud, subject: str, version: str, cluster: Mapping[s
     premium = (cluster.get("sku") or {}).get("tier") == "Premium"
     long_term = premium and cluster.get("supportPlan") == "AKSLongTermSupport"
     if patch in cloud.subscription.long_term_support_versions and not long_term:
-        raise bad_request(
-            "K8sVersionNotSupported",
-            f"{subject} is on version {patch}, which is only available for Long-Term Support (LTS). If you intend to "
-            "onboard to LTS, please ensure the cluster is in Premium tier and LTS support plan (see "
-            "https://aka.ms/aks/enable-lts). Otherwise, use [az aks get-versions] command to get the supported version "
-            "list in this region. For more information, please check https://aka.ms/supported-version-list",
-        )
+        raise refused("version-has-long-term-support-only", subject=subject, patch=patch)
 
 
 def _require_system(cloud: Cloud, pool: Mapping[str, Any], region: str) -> None:
@@ -202,22 +140,15 @@ def _require_system(cloud: Cloud, pool: Mapping[str, Any], region: str) -> None:
     sku, version, name = str(pool["osSKU"]), str(pool["currentOrchestratorVersion"]), str(pool["vmSize"])
     size, system = cloud.size(name), system_of_sku(sku, version)
     if system is not None and sku not in _OS_SKUS:
-        raise bad_request("InvalidOSSKU", f"OSSKU='{sku}' is invalid, details: Unrecognized OSSKU")
+        raise refused("no-such-os-sku", sku=sku)
     is_grace_blackwell = isinstance(size, MachineSize) and not size.placement_feature
     if is_grace_blackwell and (system is None or system.effective != "Ubuntu2404"):
         # AKS InfiniBand guide: GB200 and GB300 need Ubuntu 24.04.
-        raise _invalid(
-            "osSKU", f"OS SKU '{sku}' is not supported with VM size '{name}'. Supported OS SKUs are: Ubuntu2404."
-        )
+        raise refused("os-sku-of-grace-blackwell", sku=sku, name=name)
     if system is None or version_key(version)[:2] < version_key(system.oldest):
-        raise _invalid(
-            "osSKU",
-            f"OS SKU '{sku}' of agent pool '{pool['name']}' is not supported with Kubernetes version {version}.",
-        )
+        raise refused("os-sku-of-another-kubernetes", sku=sku, name=pool["name"], version=version)
     if system.effective == "AzureLinux3" and name.startswith("Standard_N") and not _AZURE_LINUX_GPUS.fullmatch(name):
-        raise bad_request(
-            "InvalidOSSKU", f"OSSKU='{sku}' is invalid, details: OSSKU='{sku}' is not supported with VM size '{name}'."
-        )
+        raise refused("os-sku-of-another-size", sku=sku, name=name)
     if source := (pool.get("creationData") or {}).get("sourceResourceId"):
         _require_snapshot(cloud, pool, str(source), system, region)
 
@@ -225,38 +156,18 @@ def _require_system(cloud: Cloud, pool: Mapping[str, Any], region: str) -> None:
 def _require_snapshot(cloud: Cloud, pool: Mapping[str, Any], source: str, system: NodeSystem, region: str) -> None:
     snapshot, size = snapshot_of(cloud, pool), cloud.size(str(pool["vmSize"]))
     if snapshot is None:
-        raise AzureError(
-            HTTPStatus.NOT_FOUND,
-            "ResourceNotFound",
-            f"The snapshot '{source}' of agent pool '{pool['name']}' was not found.",
-        )
+        raise refused("no-such-snapshot", source=source, name=pool["name"])
     architecture = architecture_of_image(snapshot.node_image_version)
     wanted = system_of_image(snapshot.node_image_version).effective
     if snapshot.region != region:
-        raise _invalid("creationData", f"the snapshot is in location '{snapshot.region}', not '{region}'")
+        raise refused("snapshot-of-another-region", there=snapshot.region, region=region)
     if size and size.architecture != architecture:
-        raise _invalid(
-            "creationData", f"the snapshot's node image is for {architecture}, VM size '{pool['vmSize']}' is not"
-        )
+        raise refused("snapshot-of-another-architecture", architecture=architecture, vm_size=pool["vmSize"])
     if wanted != system.effective:
-        raise _invalid("creationData", f"the snapshot's OS SKU is {wanted}, the agent pool's is {system.effective}")
-
-
-def _invalid(key: str, reason: str) -> AzureError:
-    return bad_request(
-        "InvalidParameter",
-        f"The value of parameter agentPoolProfile.{key} is invalid. Error details: {reason}. Please see "
-        "https://aka.ms/aks-naming-rules for more details.",
-        target=f"agentPoolProfile.{key}",
-    )
+        raise refused("snapshot-of-another-os-sku", wanted=wanted, effective=system.effective)
 
 
 def _unsupported_version(cloud: Cloud, subject: str, version: str) -> AzureError:
     """The refusal of a Kubernetes version that is not offered."""
     offered = ", ".join(cloud.subscription.kubernetes_versions)
-    return bad_request(
-        "K8sVersionNotSupported",
-        f"{subject} is on version {version}, which is not supported in this region. Please use [az aks get-versions] "
-        f"command to get the supported version list in this region ({offered}). For more information, please check "
-        "https://aka.ms/supported-version-list",
-    )
+    return refused("version-not-offered", subject=subject, version=version, offered=offered)

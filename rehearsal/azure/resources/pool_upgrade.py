@@ -12,12 +12,11 @@ machine that it reimages is assumed.
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from http import HTTPStatus
 from typing import Any, Final
 
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.cluster_api import Blocked
-from rehearsal.azure.errors import AzureError, bad_request
+from rehearsal.azure.errors import AzureError, refused
 from rehearsal.azure.machines import labels, node_name
 from rehearsal.azure.naming import last_part
 from rehearsal.azure.node_parts import taints
@@ -168,24 +167,13 @@ def _tell(cloud: Cloud, record: Record, name: str, reason: str, message: str) ->
 def _refuse_aborted(record: Record) -> None:
     """The words are assumed."""
     if record.operation is not None and record.operation.aborting:
-        raise AzureError(
-            HTTPStatus.CONFLICT,
-            "Canceled",
-            f"The operation on agent pool {last_part(record.id)} was aborted.",
-        )
+        raise refused("aborted", name=last_part(record.id))
 
 
 def _undrainable(name: str, blocked: Blocked) -> AzureError:
     """Recorded: cloudnative-pg/cloudnative-pg issue 7346, 2025-04-14."""
     pod, budget = blocked
-    return AzureError(
-        HTTPStatus.CONFLICT,
-        "UpgradeFailed",
-        f"Drain node {name} failed when evicting pod {pod} failed with Too Many Requests error. This is often caused "
-        "by a restrictive Pod Disruption Budget (PDB) policy. See http://aka.ms/aks/debugdrainfailures. Original "
-        "error: Cannot evict pod as it would violate the pod's disruption budget.. PDB debug info: "
-        f"{pod} blocked by pdb {budget}.",
-    )
+    return refused("node-cannot-be-drained", name=name, pod=pod, budget=budget)
 
 
 def require_known(pool: Mapping[str, Any], record: Record, *, named: str | None) -> None:
@@ -198,15 +186,6 @@ def require_known(pool: Mapping[str, Any], record: Record, *, named: str | None)
     if wanted == there or (named and wanted in record.details.get("before", [])):
         return
     if named:
-        raise bad_request(
-            "InvalidParameter",
-            f"NodeImageVersion '{named}' is not accepted. NodeImageVersion can only be current version '{there[0]}' or "
-            "'latest'",
-            target="agentPoolProfile.nodeImageVersion",
-        )
+        raise refused("no-such-node-image", named=named, current=there[0])
     if version_key(wanted[1]) < version_key(there[1]):
-        raise bad_request(
-            "OperationNotAllowed",
-            f"Downgrading the Kubernetes version of agent pool {pool['name']} from {there[1]} to {wanted[1]} is not "
-            "allowed.",
-        )
+        raise refused("pool-goes-back", name=pool["name"], running=there[1], target=wanted[1])

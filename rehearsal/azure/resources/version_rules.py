@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.errors import AzureError, bad_request
+from rehearsal.azure.errors import AzureError, refused
 from rehearsal.azure.subscription import version_key
 
 _FURTHEST_BEHIND: Final = 3
@@ -32,11 +32,7 @@ def require_next(cloud: Cloud, running: str, target: str, cluster: Mapping[str, 
     long_term = cluster.get("supportPlan") == "AKSLongTermSupport"
     allowed = upgrades(cloud, running, long_term=long_term)
     if version_key(target) > version_key(running) and target not in allowed:
-        raise bad_request(
-            "OperationNotAllowed",
-            f"Upgrading Kubernetes version {running} to {target} is not allowed. Available upgrades: "
-            f"[{' '.join(reversed(allowed))}]. Please see https://aka.ms/aks-supported-k8s-ver for version details.",
-        )
+        raise refused("version-is-not-the-next", running=running, target=target, allowed=" ".join(reversed(allowed)))
 
 
 def require_skew(pools: Sequence[Mapping[str, Any]], control_plane: str) -> None:
@@ -71,23 +67,11 @@ def require_pool_version(pool: Mapping[str, Any], cluster: Mapping[str, Any]) ->
         ("nodeSoakDurationInMinutes", _SOAK_MINUTES),
     ):
         if settings.get(key) is not None and not least <= int(settings[key]) <= most:
-            raise _invalid(key, f"the value {settings[key]} must be between {least} and {most}, inclusive")
+            raise refused("upgrade-setting-out-of-range", key=key, value=settings[key], least=least, most=most)
     if pool["mode"] == "System" and str(settings.get("maxUnavailable") or "0").rstrip("%") != "0":
-        raise _invalid("maxUnavailable", f"agent pool '{pool['name']}' is a system pool, which cannot set it")
+        raise refused("system-pool-with-unavailable", name=pool["name"])
 
 
 def _incompatible(pool: str, control_plane: str, why: str) -> AzureError:
     """Recorded: rancher/rancher issue 33426 (2021-06-29), MicrosoftDocs/azure-dev-docs issue 1034 (2023-01-20)."""
-    return bad_request(
-        "NodePoolMcVersionIncompatible",
-        f"Node pool version {pool} and control plane version {control_plane} are incompatible. {why}. For more "
-        "information, please check https://aka.ms/version-skew-policy",
-    )
-
-
-def _invalid(key: str, reason: str) -> AzureError:
-    return bad_request(
-        "InvalidParameter",
-        f"The value of parameter agentPoolProfile.upgradeSettings.{key} is invalid. Error details: {reason}.",
-        target=f"agentPoolProfile.upgradeSettings.{key}",
-    )
+    return refused("versions-are-incompatible", pool=pool, control_plane=control_plane, why=why)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rehearsal.azure.errors import conflict, not_found
+from rehearsal.azure.errors import not_found, refused
 from rehearsal.azure.wire import Properties
 from tests.simulator.unit.azure.asking import Azure, RefusedError, cluster_inputs, pool_inputs
 from tests.unit.field_recordings.shapes import body, differences, flat, shape
@@ -147,7 +147,7 @@ def test_the_inline_pools_of_a_cluster_are_in_its_own_state(azure: Azure, group:
 
 
 def test_a_refusal_has_the_recorded_form(azure: Azure, group: Properties) -> None:
-    printed = conflict("OperationNotAllowed", "no").of_aks().partition('Message="')[2].removesuffix('"')
+    printed = refused("last-system-pool").of_aks().partition('Message="')[2].removesuffix('"')
     assert shape(json.loads(printed)) == shape(body("aks-cluster-refused"))
     real = body("aks-cluster-not-found")["error"]
     told = not_found("Microsoft.ContainerService/managedClusters", "cliakstest000002", "clitest000001")
