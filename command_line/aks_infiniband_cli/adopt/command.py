@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from aks_infiniband.terminal import page
+
 from aks_infiniband_cli.azure.flags import url
 from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, CommandError, at_work, stack_name
 from aks_infiniband_cli.documents import write_new
@@ -224,7 +226,7 @@ ADOPT: Final = Command(
     name="adopt",
     help="describe a cluster that is there as a stack file, and take over node pools of AKS",
     description="Reads a cluster that others made, and in Azure its node pools if it is named there; writes the stack "
-    "file that describes it, and what `pulumi import` needs (docs/existing-cluster.md). The command "
+    f"file that describes it, and what `pulumi import` needs ({page('existing-cluster')}). The command "
     "changes nothing else.",
     example="aks-infiniband adopt lab --kubeconfig cluster.yaml --resource-group rdma --cluster guide",
     declare=declare,

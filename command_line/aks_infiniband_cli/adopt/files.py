@@ -6,6 +6,7 @@ from importlib.metadata import version
 from typing import Any, Final
 
 import yaml
+from aks_infiniband.terminal import page
 
 from aks_infiniband_cli.adopt.describing import TakenOver
 
@@ -19,7 +20,7 @@ def stack_text(configuration: Mapping[str, Any], *, cluster: str) -> str:
     """The text of the stack file. cluster: what it describes, in words."""
     notes = [
         f"{cluster}, as the command `adopt` has found it.",
-        "Resources that others made stay theirs; docs/existing-cluster.md lists the owners.",
+        f"Resources that others made stay theirs; {page('existing-cluster')} lists the owners.",
     ]
     text = yaml.safe_dump({"config": dict(configuration)}, sort_keys=False, width=1000)
     return "\n".join([_SCHEMA, *(f"# {note}" for note in notes), text])

@@ -3,6 +3,8 @@
 import argparse
 from typing import Final
 
+from aks_infiniband.terminal import page
+
 from aks_infiniband_cli.console import Answer, Command
 from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace
 
@@ -25,7 +27,7 @@ MCP: Final = Command(
     name="mcp",
     help="serve the doctor, the reports and the catalogues to an assistant, read-only",
     description="Serves the Model Context Protocol on standard input and output, for an assistant that starts it "
-    "(docs/assistants.md). The command changes nothing, in the cluster and in Azure.",
+    f"({page('assistants')}). The command changes nothing, in the cluster and in Azure.",
     example="aks-infiniband mcp --kubeconfig cluster.yaml",
     declare=declare,
     run=run,

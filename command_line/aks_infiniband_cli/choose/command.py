@@ -11,6 +11,7 @@ from aks_infiniband.facts.bounds import MOST_NODES
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import GpuDriver
 from aks_infiniband.handwritten import HandwrittenError, read
+from aks_infiniband.terminal import page
 from rich.console import Group
 from rich.prompt import Confirm, IntPrompt, InvalidResponse, Prompt
 
@@ -111,7 +112,7 @@ def _explained(path: Path) -> Answer:
 def _rehearse(folder: Path, stack: str) -> str:
     """The words on a rehearsal of the stack file in the folder."""
     if not (folder / "Pulumi.yaml").is_file():
-        return "The folder does not have a program yet (Pulumi.yaml): docs/afternoon.md shows one"
+        return f"The folder does not have a program yet (Pulumi.yaml): {page('afternoon')} shows one"
     has_makefile = (folder / "Makefile").is_file() and (folder / "rehearsal").is_dir()
     return f"Rehearse it: {f'make rehearse STACK={stack}' if has_makefile else f'rehearsal up {stack}'}"
 

@@ -10,6 +10,7 @@ from aks_infiniband.facts.azure_names import has_rdma
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize, Mode
 from aks_infiniband.facts.pool import PLACEMENT_GROUP_LIMIT
+from aks_infiniband.terminal import page
 
 from aks_infiniband_cli.choose.answers import Answers, Workload
 from aks_infiniband_cli.choose.figures import ETHERNET, MODES, SPLIT_INFERENCE, Reason, ipoib, ports, rdma
@@ -130,7 +131,7 @@ def _without_infiniband(answers: Answers) -> Decision:
         count=answers.nodes or 1,
         gpu_driver=None,
         worth_it=False,
-        reasons=(Reason(text=text, source="docs/workloads.md"),),
+        reasons=(Reason(text=text, source=page("workloads")),),
     )
 
 

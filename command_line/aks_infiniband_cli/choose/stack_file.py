@@ -10,6 +10,7 @@ from aks_infiniband.facts.kubernetes import RELEASES, minor_of
 from aks_infiniband.facts.modes import ACCESS
 from aks_infiniband.facts.pool import agent_pool_label
 from aks_infiniband.stack.settings.consistency.validation import LEAST_NODES
+from aks_infiniband.terminal import page
 
 from aks_infiniband_cli.choose.answers import Answers
 from aks_infiniband_cli.choose.decision import Decision
@@ -71,7 +72,7 @@ def stack_file(decision: Decision, answers: Answers, *, stack: str, project: str
     config["aks-infiniband:validation"] = {"mode": "enforce"}
     if measured_first:
         config["aks-infiniband:lightCheck"] = {"schedule": _HOURLY}
-        notes.append("Pods come to a node that joined or restarted when it is measured (docs/light-check.md).")
+        notes.append(f"Pods come to a node that joined or restarted when it is measured ({page('light-check')}).")
     text = yaml.safe_dump({"config": config}, sort_keys=False)
     return "\n".join([_SCHEMA, *(f"# {note}" for note in notes), text])
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from aks_infiniband.facts.tables import table
 from aks_infiniband.facts.words import SYMPTOMS, Words
+from aks_infiniband.terminal import with_addresses
 
 AREAS: Final = ("nodes", "controllers", "ofed", "device_plugins", "gpus", "workloads", "networks", "lifecycle")
 """The files of the catalogue, in the order in which its page shows them."""
@@ -55,7 +56,9 @@ def _symptom(area: str, entry: Mapping[str, Any], messages: Mapping[str, Words])
     if message and "evidence" not in entry:
         known["evidence"] = f"a log with `{message.words}`"
     given = {**known, **entry}
-    given |= {"area": area, "read": str(given["read"]), "sources": tuple(given["sources"])}
+    sources = tuple(with_addresses(each) if each.startswith("docs/") else each for each in given["sources"])
+    given |= {"area": area, "read": str(given["read"]), "sources": sources}
+    given |= {key: with_addresses(given[key]) for key in ("cause", "fix")}
     return Symptom(**given | {"brings": tuple(_flat(entry.get("brings") or []))})
 
 

@@ -3,6 +3,8 @@
 import argparse
 from typing import Final
 
+from aks_infiniband.terminal import page
+
 from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work
 from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
 
@@ -37,7 +39,7 @@ DOCTOR: Final = Command(
     help="look at a live cluster, read-only, and say what is wrong with it, why, and what helps",
     description=(
         "Reads any cluster once and names what is wrong with it, by a catalogue of what users "
-        "of InfiniBand on AKS have met (docs/doctor.md). The command changes nothing."
+        f"of InfiniBand on AKS have met ({page('doctor')}). The command changes nothing."
     ),
     example="aks-infiniband doctor --kubeconfig cluster.yaml --output json",
     declare=declare,

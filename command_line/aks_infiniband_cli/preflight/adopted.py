@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from aks_infiniband.terminal import page
+
 from aks_infiniband_cli.azure.answers import Deployed, Permission
 from aks_infiniband_cli.preflight import rights
 from aks_infiniband_cli.preflight.checks import Line
@@ -27,6 +29,6 @@ def rights_on(pool: str, granted: Sequence[Permission]) -> list[Line]:
     name = pool.partition(" ")[0]
     if permitted(granted, rights.CHANGE_POOLS):
         return [Line(check=f"rights on {name}", state="pass", found=f"you may change pool {pool}")]
-    remedy = f"an owner of the cluster can assign a role with {rights.CHANGE_POOLS} (docs/existing-cluster.md)"
+    remedy = f"an owner of the cluster can assign a role with {rights.CHANGE_POOLS} ({page('existing-cluster')})"
     found = f"your roles do not permit {rights.CHANGE_POOLS} on pool {pool}"
     return [Line(check=f"rights on {name}", state="fail", found=found, remedy=remedy)]

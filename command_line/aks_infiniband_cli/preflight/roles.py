@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
+from aks_infiniband.terminal import page
+
 from aks_infiniband_cli.azure.answers import Permission, Role
 from aks_infiniband_cli.preflight.checks import Line
 from aks_infiniband_cli.preflight.needs import Needs
@@ -55,7 +57,9 @@ def later(granted: Sequence[Role], subscription_id: str) -> Line | None:
         return None
     told = "; ".join(f"{command}: {', '.join(actions)}" for command, actions in missing.items() if actions)
     found = f"your roles on the subscription do not permit all requests of these commands to Azure: {told}"
-    remedy = f"a role that permits it, on /subscriptions/{subscription_id} or below (docs/replace.md, docs/upgrade.md)"
+    remedy = (
+        f"a role that permits it, on /subscriptions/{subscription_id} or below ({page('replace')}, {page('upgrade')})"
+    )
     return Line(check="roles of later commands", state="not checked", found=found, remedy=remedy)
 
 

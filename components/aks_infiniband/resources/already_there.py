@@ -33,6 +33,7 @@ from aks_infiniband.resources.there import (
     made_by,
     was_taken_over,
 )
+from aks_infiniband.terminal import page
 
 _LIMIT_SECONDS: Final = 30.0
 _ANSWER_SECONDS: Final = 120.0
@@ -181,7 +182,7 @@ class Whose:
         place = named.name if named.kind == "Namespace" else named.namespace
         setting = _INSTEAD.get(place) or _INSTEAD.get(named.api_version.rpartition("/")[0])
         instead = (
-            f"set {setting}: true, which uses what is there and installs nothing (docs/existing-cluster.md)"
+            f"set {setting}: true, which uses what is there and installs nothing ({page('existing-cluster')})"
             if setting is not None
             else "give the stack another cluster; or delete it, if nothing in the cluster needs it"
         )

@@ -18,6 +18,7 @@ from aks_infiniband.azure.read_back import left_alone
 from aks_infiniband.facts.pool import LARGEST_PLACEMENT_GROUP, Pool
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.stack.settings.cluster import AdoptedPool
+from aks_infiniband.terminal import page
 
 AGENT_POOL: Final = "azure-native:containerservice:AgentPool"
 
@@ -97,7 +98,7 @@ def _kept(name: str, args: AdoptedPoolsArgs) -> pulumi.ResourceTransformation:
             f"node pool {pool} of cluster {args.cluster_name} is not in the state of this stack, and no pool is made "
             "in a cluster that others keep. If the pool is there: pulumi import --file, with the file that "
             f"`adopt` has written; else remove {pool} from existingCluster.aks.nodePools "
-            "(docs/existing-cluster.md)"
+            f"({page('existing-cluster')})"
         )
 
     hook = pulumi.ResourceHook(name, refuse, pulumi.ResourceHookOptions(on_dry_run=True))

@@ -27,4 +27,4 @@ def _site() -> str:
     except PackageNotFoundError:
         return ""
     named = dict(link.split(", ", 1) for link in links)
-    return named.get("Documentation", "")
+    return str(named.get("Documentation", ""))

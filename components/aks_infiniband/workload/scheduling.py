@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 from aks_infiniband.facts.compute_domains import CLIQUE_LABEL
 from aks_infiniband.facts.pool import Pool, Toleration
+from aks_infiniband.terminal import page
 
 Scheduler = Literal["kueue", "volcano"]
 """The scheduler of jobs."""
@@ -43,7 +44,7 @@ _TIER: Final = 1
 def unfit(level: str, levels: Sequence[str], scheduler: Scheduler, node_selector: Mapping[str, str]) -> str | None:
     """The reason why a scheduler does not take a further level; None if it does. levels: all of them."""
     if scheduler == "volcano":
-        return "is for scheduler kueue: Volcano finds labels of switches and racks itself (docs/scheduling.md)"
+        return f"is for scheduler kueue: Volcano finds labels of switches and racks itself ({page('scheduling')})"
     if level == HOSTNAME:
         return "is the last level anyway: leave it out"
     if level in node_selector:

@@ -1,5 +1,6 @@
 """Messages lead to the pages of the release, or to the files of a source tree."""
 
+from collections.abc import Iterator
 from email.message import Message
 
 import pytest
@@ -9,17 +10,14 @@ TOLD = "measure it again (docs/validate.md), or see docs/existing-cluster.md"
 
 
 @pytest.fixture
-def released(monkeypatch: pytest.MonkeyPatch) -> None:
+def released(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A wheel that a release has built."""
     described = Message()
     described["Project-URL"] = "Repository, https://example.com/x"
     described["Project-URL"] = "Documentation, https://example.com/0.4.0/"
-    pages._site.cache_clear()
     monkeypatch.setattr(pages, "metadata", lambda _: described)
-
-
-@pytest.fixture(autouse=True)
-def _afterwards() -> None:
+    pages._site.cache_clear()
+    yield
     pages._site.cache_clear()
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from aks_infiniband.facts.tables import table
+from aks_infiniband.terminal import with_addresses
 
 Part = Literal["cause", "unreached", "followed"]
 """A rank failed first, does not reach a peer, or only follows another that failed."""
@@ -55,7 +56,8 @@ def _file(name: str, key: str = "entries") -> tuple[Words, ...]:
 
 def _entry(given: Mapping[str, Any]) -> Words:
     sources, read = tuple(given["sources"]), str(given["read"])
-    return Words(**{**given, "sources": sources, "read": read, "since": str(given.get("since", ""))})
+    fix = with_addresses(given.get("fix", ""))
+    return Words(**{**given, "sources": sources, "read": read, "since": str(given.get("since", "")), "fix": fix})
 
 
 def _statuses() -> Mapping[int, Words]:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from aks_infiniband.handwritten import first_lines, shortened, word
 from aks_infiniband.handwritten.form import allowed, did_you_mean
 from aks_infiniband.stack.settings.model import Settings
-from aks_infiniband.terminal import printable
+from aks_infiniband.terminal import page, printable
 
 Path = tuple[str | int, ...]
 """The place of a value below our namespace; azure-native:location is ("location",)."""
@@ -31,13 +31,13 @@ _NO_INTERCONNECT_GROUP: Final = (
 _NO_MANAGED_DRANET: Final = (
     "is not a setting: AKS's managed DRANET (preview) is not in the version of Azure's API that this program sends "
     "(2025-09-01), and would own the driver that mode dra and the Network Operator own. Leave the key out. A pool that "
-    "has it already is measured as it is by aks-infiniband validate, without a stack (docs/dra.md)"
+    f"has it already is measured as it is by aks-infiniband validate, without a stack ({page('dra')})"
 )
 _NO_SETTINGS: Final[dict[tuple[str, ...], str]] = {
     ("registryCredentials",): ("is not a setting; give it with `pulumi config set --secret`, so that it is secret"),
     ("validation", "allReduce"): (
         "is no longer a setting; all-reduce is measured through NCCL alone: remove the key, and to see what PyTorch "
-        "makes of the fabric run the sample workload (docs/workloads.md)"
+        f"makes of the fabric run the sample workload ({page('workloads')})"
     ),
     ("pools", "interconnectGroup"): _NO_INTERCONNECT_GROUP,
     ("pools", "interconnectGroupId"): _NO_INTERCONNECT_GROUP,

@@ -10,6 +10,7 @@ from aks_infiniband.facts.pool import MOST_NODES_OF_ALL, repeated, too_many
 from aks_infiniband.stack.settings.mistakes import Mistake, wrong
 from aks_infiniband.stack.settings.pools import IN_AZURE_ONLY, INFINIBAND_ONLY
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, listed_once
+from aks_infiniband.terminal import page
 
 _SPOT_TAINT: Final = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
 _ACROSS: Final = (
@@ -160,7 +161,7 @@ def _azure_only(pool: PoolReading) -> Iterator[Mistake]:
         for key, value in pool.given.given(*IN_AZURE_ONLY):
             reason = (
                 "is for pools that are made in Azure, and this one is in an existing cluster: leave it out, or take "
-                "the pool over (docs/existing-cluster.md)"
+                f"the pool over ({page('existing-cluster')})"
             )
             yield wrong(pool.path(key), value, reason)
 

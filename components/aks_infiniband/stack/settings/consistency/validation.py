@@ -11,6 +11,7 @@ from aks_infiniband.handwritten.section import Unreadable
 from aks_infiniband.resources.namespaces import why_not_for_workloads
 from aks_infiniband.stack.settings.mistakes import Mistake, Path, wrong
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known
+from aks_infiniband.terminal import page
 from aks_infiniband.workload.pods import NAMESPACE
 
 LEAST_NODES: Final = 2
@@ -68,7 +69,7 @@ def _workspace(reading: Reading) -> Iterator[Mistake]:
         reason = "is for prometheus: azure; leave it out: kube-prometheus has the alerts anyway"
         yield wrong(path, watched.workspace_id, reason)
     elif not reading.in_azure:
-        reason = "is for a cluster that the program makes; leave it out, and see docs/observability.md"
+        reason = f"is for a cluster that the program makes; leave it out, and see {page('observability')}"
         yield wrong(path, watched.workspace_id, reason)
 
 
