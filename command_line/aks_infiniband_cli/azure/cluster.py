@@ -145,7 +145,7 @@ class Aks:
         return [newer for name, patch in patches if name == version for newer in patch.upgrades or ()]
 
     def next_of(self, pool: str) -> Next:
-        """The choices of a pool."""
+        """The newest node image of a pool, and the system before its last upgrade."""
         with in_words(f"what pool {pool} can have cannot be read"):
             found = self._client.agent_pools.get_upgrade_profile(*self._place, pool)
         used = max(found.recently_used_versions or (), key=_used_at, default=None)

@@ -25,6 +25,6 @@ are not registered with the NVLink fabric (feature gate CrashOnNVLinkFabricError
 OPERATOR_DRIVER_ROOT: Final = "/run/nvidia/driver"
 """The folder into which the GPU Operator's driver container puts the driver; the node image's is at /."""
 OLDEST_KUBERNETES: Final[Minor] = (1, 34)
-"""From here on resource.k8s.io/v1 is there, without a feature gate (the driver's prerequisites.md: 1.34.2)."""
+"""The first version with resource.k8s.io/v1, without a feature gate (the driver's prerequisites.md: 1.34.2)."""
 OLDEST_GPU_DRIVER: Final = 570
 """Branch of the GPU driver, whose 570.158.01 is the first with ComputeDomains (the same)."""

@@ -1,6 +1,6 @@
 """Text for people: what others wrote, as text and never as commands to a terminal; links to pages; an unforeseen error.
 
-It imports nothing but the standard library.
+The room imports the standard library alone.
 """
 
 from aks_infiniband.terminal.last_resort import unforeseen

@@ -1,4 +1,4 @@
-"""Links from messages to the pages of this release: an installed wheel has no docs folder."""
+"""Links from messages to the pages of this release: an installed wheel comes without the docs folder."""
 
 import re
 from functools import cache

@@ -107,7 +107,7 @@ def test_it_is_begun_stopped_gone_on_with_and_let_in_as_the_page_says(hbv4: Flee
         assert f"stopped: {node}, at the stage restart" in run(hbv4, stop, evidence)
         assert going.wait(LIMIT_SECONDS) == 1
     assert f"{node} of pool hbv4: cured" in run(hbv4, go_on, evidence)
-    assert f"{node} is in no quarantine" in run(hbv4, let_in, evidence)
+    assert f"{node} is not in a quarantine" in run(hbv4, let_in, evidence)
     (case,) = json.loads(run(hbv4, HISTORY, evidence))["cases"]
     asked = [line["step"] for line in case["lines"] if line["step"] in ("Restarted", "Stopped", "LetIn")]
     assert asked == ["Restarted", "Stopped", "LetIn"], "it was not restarted again"

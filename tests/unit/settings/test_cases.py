@@ -1,4 +1,4 @@
-"""What a stack file is refused for, with the words: the cases in tests/unit/settings/cases."""
+"""The mistakes for which a stack file is refused, with the words: tests/unit/settings/cases."""
 
 from typing import Any
 

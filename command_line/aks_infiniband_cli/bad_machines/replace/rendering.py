@@ -99,7 +99,7 @@ def stopped(cases: Sequence[Case]) -> Answer:
 
 def released(node: str, name: str | None) -> Answer:
     """The result for a node that was admitted, or did not need it."""
-    said = f"let in: {name}" if name else f"{node} is in no quarantine of this command"
+    said = f"let in: {name}" if name else f"{node} is not in a quarantine of this command"
     return _answer({"plan": None, "cases": [], "released": name}, [(said, "green")], FINE)
 
 
