@@ -7,7 +7,7 @@ from aks_infiniband import SIZES
 
 ROOT = Path(__file__).parents[3]
 FOLDERS = ("command_line/aks_infiniband_cli", "components/aks_infiniband", "docs", "rehearsal", "tests")
-GENERATED = ("tests/recordings", "tests/rehearsal/upgrade/recorded", "docs/settings.md")
+GENERATED = ("tests/recordings", "tests/unit/settings/cases", "tests/rehearsal/upgrade/recorded", "docs/settings.md")
 MANY_SIZES, MANY_SERIES = 8, 6
 """A file that names so many has a place for each."""
 
