@@ -30,11 +30,16 @@ _MESSAGES: Final = {
 }
 _EXAMPLES_OF_HABITS: Final = {"STYLE.md", "tests/unit/repository/test_wording.py"}
 _NOT_OURS: Final = {"node_modules", "__pycache__", "build", "bin", "obj"}
-_SYMPTOMS: Final = (
-    "command_line/aks_infiniband_cli/doctor/symptoms/*.yaml",
-    "components/aks_infiniband/facts/words/*.yaml",
-)
-_TEXTS_OF_A_SYMPTOM: Final = {"title", "evidence", "cause", "fix"}
+_DATA: Final = {
+    "command_line/aks_infiniband_cli/doctor/symptoms/*.yaml": Place.SYMPTOMS,
+    "components/aks_infiniband/facts/words/*.yaml": Place.SYMPTOMS,
+    "docs/records/*.yaml": Place.RECORDS,
+}
+_KEYS: Final = {
+    Place.SYMPTOMS: {"title", "evidence", "cause", "fix"},
+    Place.RECORDS: {"fact", "value", "what", "how", "set"},
+}
+"""The keys of the texts in a file of data."""
 
 
 def every_text(root: Path = ROOT) -> Iterator[Text]:
@@ -47,12 +52,13 @@ def every_text(root: Path = ROOT) -> Iterator[Text]:
         yield from texts_of_module(file, source, messages=messages, sections=sections)
     for path in _files(root, ".md"):
         yield from texts_of_page(_name(path, root), path.read_text(encoding="utf-8"))
-    for path in (path for pattern in _SYMPTOMS for path in sorted(root.glob(pattern))):
-        yield from texts_of_symptoms(_name(path, root), path.read_text(encoding="utf-8"))
+    for pattern, place in _DATA.items():
+        for path in sorted(root.glob(pattern)):
+            yield from texts_of_data(_name(path, root), path.read_text(encoding="utf-8"), place)
 
 
-def texts_of_symptoms(file: str, source: str) -> Iterator[Text]:
-    """Titles, evidence, causes and fixes in a file of symptoms or of known messages."""
+def texts_of_data(file: str, source: str, place: Place) -> Iterator[Text]:
+    """The texts in a file of symptoms, of known messages, or of records."""
     to_read, seen = [yaml.compose(source, Loader=yaml.SafeLoader)], set()
     while to_read:
         node = to_read.pop()
@@ -61,9 +67,9 @@ def texts_of_symptoms(file: str, source: str) -> Iterator[Text]:
         seen.add(id(node))
         if isinstance(node, yaml.MappingNode):
             for key, value in node.value:
-                if isinstance(value, yaml.ScalarNode) and key.value in _TEXTS_OF_A_SYMPTOM:
+                if isinstance(value, yaml.ScalarNode) and key.value in _KEYS[place]:
                     first, last = value.start_mark.line + 1, value.end_mark.line + 1
-                    yield Text(place=Place.SYMPTOMS, file=file, first_line=first, last_line=last, words=value.value)
+                    yield Text(place=place, file=file, first_line=first, last_line=last, words=value.value)
             to_read += [value for _, value in node.value]
         elif isinstance(node, yaml.SequenceNode):
             to_read += node.value

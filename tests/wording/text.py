@@ -13,6 +13,7 @@ class Place(StrEnum):
     COMMENTS = "comments"
     SETTINGS = "settings"
     SYMPTOMS = "symptoms"
+    RECORDS = "records"
     COMMAND_LINE_MESSAGES = "messages of the command line"
     LIBRARY_MESSAGES = "messages of the library"
     REHEARSAL_MESSAGES = "messages of the rehearsal"

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from tests.wording import ceilings
 from tests.wording.changes import Changes
-from tests.wording.everything import ROOT, every_text, texts_of_symptoms
+from tests.wording.everything import ROOT, every_text, texts_of_data
 from tests.wording.habits import HABITS, habits_in, hits, sentences, whole_sentences
 from tests.wording.markdown import texts_of_page
 from tests.wording.peers import Peer, average, measured, peers
@@ -105,8 +105,8 @@ def test_a_rate_is_in_the_table_of_every_place_and_every_peer() -> None:
 
 def test_a_symptom_is_read_once_however_many_aliases_it_has() -> None:
     source = "symptoms:\n  - &one {id: a, title: Beside, cause: x, sources: [beside]}\n  - *one\n"
-    assert {text.words for text in texts_of_symptoms("s.yaml", source)} == {"Beside", "x"}
-    assert len(list(texts_of_symptoms("s.yaml", source))) == 2
+    assert {text.words for text in texts_of_data("s.yaml", source, Place.SYMPTOMS)} == {"Beside", "x"}
+    assert len(list(texts_of_data("s.yaml", source, Place.SYMPTOMS))) == 2
 
 
 def repository(folder: Path) -> Path:
