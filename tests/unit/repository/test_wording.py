@@ -99,7 +99,7 @@ def test_a_rate_is_in_the_table_of_every_place_and_every_peer() -> None:
     header, *lines = rates({**ceilings.counted([]), key: 1}, Counter({Place.DOCSTRINGS: 8}), peers())
     by_habit = {line[:19].strip(): line[19:].split() for line in lines}
     assert list(by_habit) == list(HABITS)
-    assert by_habit["beside"] == ["0.0", "0.0", "125.0", *["0.0"] * 11]
+    assert by_habit["beside"] == ["0.0", "0.0", "125.0", *["0.0"] * 12]
     assert header.endswith("kueue  uv  cluster-toolkit  aicr  average")
 
 
