@@ -83,7 +83,10 @@ def test_what_others_have_to_do_first_is_told_at_preview_and_nothing_is_made(sta
     for command in ("preview", "up"):
         refused = run(engine, command)
         assert not refused.succeeded
-        assert "the cluster has no namespace team-b, which aks-infiniband:workload.namespaces names" in refused.errors
+        assert (
+            "the cluster does not have the namespace team-b, which aks-infiniband:workload.namespaces names"
+            in refused.errors
+        )
         assert "kubectl create namespace team-b; or set" in refused.errors
         assert "ClusterPolicy cluster-policy does not tolerate the taint sku=gpu:NoSchedule" in refused.errors
         assert "ClusterPolicy cluster-policy lacks RUNTIME_CONFIG_SOURCE=file in toolkit.env" in refused.errors
