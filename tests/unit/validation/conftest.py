@@ -1,12 +1,11 @@
 """A machine's file systems as the payload reads them, and a pool to judge it by."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.payload import measuring, validate
 from aks_infiniband.validation.payload.look import node as node_facts
@@ -19,6 +18,8 @@ from aks_infiniband.workload.environment import nccl_environment
 
 from declared.pulumi_mocks import Deploy, Deployment
 from tests.unit.validation.fake_api import FakeApi
+from tests.unit.validation.healthy import POOL
+from tests.unit.validation.healthy import healthy as healthy_facts
 from tests.unit.validation.one_validation import validated_by
 
 IN_ONE_GROUP = {"placementGroupId": "f5a4", "vmScaleSetName": "aks-ndh100-33735988-vmss", "vmSize": "any"}
@@ -26,16 +27,7 @@ IN_ONE_GROUP = {"placementGroupId": "f5a4", "vmScaleSetName": "aks-ndh100-337359
 
 @pytest.fixture
 def pool() -> Pool:
-    return Pool(
-        name="ndh100",
-        size=SIZES["Standard_ND96isr_H100_v5"],
-        node_count=2,
-        node_selector={"agentpool": "ndh100"},
-        taints=("sku=gpu:NoSchedule",),
-        mode="rdma-shared",
-        nic_driver="doca-ofed",
-        gpu_driver="operator",
-    )
+    return POOL
 
 
 @pytest.fixture
@@ -65,45 +57,7 @@ def validated(
 @pytest.fixture
 def healthy() -> Callable[[], dict[str, Any]]:
     """Facts of a node that is all right; change one thing and judge again."""
-
-    def make() -> dict[str, Any]:
-        hcas = [
-            {
-                "device": f"mlx5_ib{index}",
-                "pci_address": f"010{index + 1}:00:00.0",
-                "firmware": "28.41.1000",
-                "state": "ACTIVE",
-                "physical_state": "LinkUp",
-                "rate_gbps": 400.0,
-                "partition_keys": ["0x8012", "0xffff"],
-            }
-            for index in range(8)
-        ]
-        return {
-            "hcas": hcas,
-            "ethernet_devices": ["mlx5_an0"],
-            "uverbs": [f"uverbs{index}" for index in range(8)],
-            "uverbs_of": {**{f"mlx5_ib{index}": f"uverbs{index}" for index in range(8)}, "mlx5_an0": "uverbs8"},
-            "verbs": {
-                "ports": {
-                    f"mlx5_ib{index}": [{"state": "PORT_ACTIVE", "link_layer": "InfiniBand"}] for index in range(8)
-                },
-                "said": None,
-            },
-            "accelerator_devices": [f"nvidia{index}" for index in range(8)],
-            "memlock_bytes": 8388608,
-            "ipc_lock": True,
-            "memlock_bytes_non_root": 8388608,
-            "shm_bytes": 64 << 30,
-            "environment": nccl_environment(),
-            "interfaces": {"eth0": {"infiniband": False, "addresses": []}},
-            "kernel": "6.8.0-1046-azure",
-            "placement": {"group": "f5a4", "scale_set": "aks-ndh100-33735988-vmss", "said": None},
-            "versions": {"kernel": "6.8.0-1046-azure", "HCA firmware": "28.41.1000"},
-            "counters": {},
-        }
-
-    return make
+    return healthy_facts
 
 
 def write(path: Path, text: str) -> None:
@@ -141,16 +95,6 @@ def machine(tmp_path: Path) -> Roots:
     write(roots.proc / "sys/kernel/osrelease", "6.8.0-1046-azure\n")
     roots.shm.mkdir()
     return roots
-
-
-@pytest.fixture
-def bad() -> Callable[[list[Mapping[str, Any]]], list[tuple[str, str | None, str | None]]]:
-    """Check, node and device of everything that failed."""
-
-    def pick(checks: list[Mapping[str, Any]]) -> list[tuple[str, str | None, str | None]]:
-        return [(check["check"], check["node"], check["device"]) for check in checks if check["verdict"] == "fail"]
-
-    return pick
 
 
 @pytest.fixture

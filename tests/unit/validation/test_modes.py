@@ -7,7 +7,6 @@ from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.resources.options import Waits
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.options import ValidationOptions
-from aks_infiniband.validation.payload.look.judge import judge_node
 from aks_infiniband.validation.pool_expectations import expectations, promised_labels
 from aks_infiniband.validation.validation_job import PoolAccess, validation_spec
 
@@ -96,29 +95,6 @@ def test_pods_of_another_mode_join_no_network(pool: Any) -> None:
     assert expectations(pool)["interfaces"] == []
 
 
-@pytest.mark.field_report("C8")
-@pytest.mark.parametrize(
-    ("net1", "seen", "cause"),
-    [
-        (None, "no net1; the pod has eth0", "Multus did not attach"),
-        ({"infiniband": False, "addresses": ["1.2.3.4"]}, "net1 is of another type", "is not ipoib"),
-        ({"infiniband": True, "addresses": []}, "net1 has no address", "IPPool lacks a block"),
-    ],
-)
-def test_an_ipoib_interface_that_is_missing_wrong_or_without_address_fails_and_says_why(
-    ipoib: Any, healthy: Any, net1: Any, seen: Any, cause: Any
-) -> None:
-    facts = healthy()
-    if net1 is not None:
-        facts["interfaces"]["net1"] = net1
-    facts["interfaces"]["net2"] = {"infiniband": True, "addresses": ["192.168.0.9"]}
-    checks = judge_node("one", facts, expectations(ipoib))
-    (check,) = [check for check in checks if check["verdict"] == "fail"]
-    assert (check["check"], check["device"]) == ("ipoib-interface", "net1")
-    assert str(check["measured"]).startswith(seen)
-    assert cause in str(check["cause"])
-
-
 def test_gpus_that_nobody_drives_are_neither_awaited_nor_asked_for_and_not_measured(pool: Any) -> None:
     undriven = pool.changed(size=SIZES["Standard_ND96isr_MI300X_v5"], gpu_driver="none")
     expected: Any = expectations(undriven)
@@ -127,15 +103,6 @@ def test_gpus_that_nobody_drives_are_neither_awaited_nor_asked_for_and_not_measu
     assert {"all-reduce", "GPUDirect"} <= set(expected["not_measured"])
     _, validates = containers(spec_of(undriven))
     assert not [name for name in validates["resources"]["limits"] if name.endswith("/gpu")]
-
-
-def test_a_missing_device_file_is_blamed_on_the_host_where_no_plugin_hands_it_out(pool: Any, healthy: Any) -> None:
-    facts = healthy()
-    facts["uverbs"].remove("uverbs3")
-    checks = judge_node("one", facts, expectations(pool.changed(mode="driver-only")))
-    (check,) = [check for check in checks if check["verdict"] == "fail"]
-    assert check["device"] == "mlx5_ib3"
-    assert "the host's /dev/infiniband" in str(check["cause"])
 
 
 def test_images_come_from_the_mirror_with_its_credentials(pool: Any) -> None:
@@ -151,19 +118,6 @@ def test_the_topology_is_mounted_where_workloads_have_it(pool: Any) -> None:
     assert "NCCL_TOPO_FILE" not in {variable["name"] for variable in validates["env"]}
     _, validates = containers(spec_of(pool, topology="topology-1.xml"))
     assert "NCCL_TOPO_FILE" in {variable["name"] for variable in validates["env"]}
-
-
-@pytest.mark.field_report("C2")
-@pytest.mark.parametrize(("limit", "verdict"), [(-1, "pass"), (8388608, "fail"), (None, "fail")])
-def test_on_prepared_nodes_users_other_than_root_may_lock_memory_too(
-    pool: Any, healthy: Any, limit: Any, verdict: Any
-) -> None:
-    facts = healthy()
-    facts["memlock_bytes_non_root"] = limit
-    checks = judge_node("one", facts, expectations(pool, node_preparation=True))
-    assert [check["verdict"] for check in checks if check["check"] == "memlock-non-root"] == [verdict]
-    unprepared = judge_node("one", facts, expectations(pool))
-    assert "memlock-non-root" not in [check["check"] for check in unprepared]
 
 
 def test_the_container_that_is_not_root_leaves_its_limit_for_the_one_that_judges(pool: Any) -> None:

@@ -7,7 +7,6 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.look.alike import judge_placement
 from aks_infiniband.validation.payload.look.judge import judge_pool
 from aks_infiniband.validation.payload.look.placement import read_placement
 from aks_infiniband.validation.payload.report.document import build_report
@@ -70,18 +69,6 @@ def facts(healthy: Any, *groups: str | None) -> Any:
         said = None if group else "the metadata service does not answer (timed out)"
         node["placement"] = {"group": group, "scale_set": SCALE_SET if group else None, "said": said}
     return found
-
-
-@pytest.mark.field_report("R18")
-def test_nodes_in_two_placement_groups_fail_by_name_though_their_partitions_are_the_same(healthy: Any) -> None:
-    check = judge_placement(facts(healthy, "a", "b", "a"))
-    assert (check["verdict"], check["measured"]) == ("fail", {"n0": "a", "n1": "b", "n2": "a"})
-    assert "(n0, n2 in a; n1 in b)" in str(check["cause"])
-    assert f"whether scale set {SCALE_SET} has singlePlacementGroup=true" in str(check["cause"])
-
-
-def test_nodes_in_one_placement_group_pass(healthy: Any) -> None:
-    assert judge_placement(facts(healthy, "a", "a"))["verdict"] == "pass"
 
 
 @pytest.mark.field_report("R18")

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.look.hcas import judge_verbs
 from aks_infiniband.validation.payload.look.verbs import ask_libibverbs, ports_of
 from aks_infiniband.validation.payload.programs.install import Tools
 from aks_infiniband.validation.payload.programs.process import Ended
@@ -20,10 +19,6 @@ def transcript(name: str) -> str:
 
 def ending(code: int | None, output: str = "", error: str | None = None) -> Any:
     return lambda *_: Ended("ibv_devinfo", code, output, error)
-
-
-def verdict(facts: Any, **verbs: Any) -> Any:
-    return judge_verbs("n0", facts | {"verbs": {**facts["verbs"], **verbs}})
 
 
 def test_devices_that_cannot_be_opened_do_not_hide_the_one_that_can() -> None:
@@ -70,64 +65,3 @@ def test_a_tool_that_is_not_there_is_not_started() -> None:
     assert ask_libibverbs(missing, execute=never) == {"ports": None, "said": missing.error}
     installed = Tools(("ibv_devinfo",), ("libibverbs-utils",), None)
     assert "ibv_devinfo is not in the package" in str(ask_libibverbs(installed, execute=never)["said"])
-
-
-def test_a_node_whose_hcas_libibverbs_sees_passes_whatever_else_it_sees(healthy: Any) -> None:
-    facts = healthy()
-    ports = {**facts["verbs"]["ports"], "mlx5_an0": [{"state": "PORT_DOWN", "link_layer": "Ethernet"}]}
-    check = verdict(facts, ports=ports)
-    assert (check["check"], check["verdict"], check["expected"], check["measured"]) == ("verbs-devices", "pass", 8, 8)
-
-
-@pytest.mark.field_report("C1")
-def test_an_image_without_libibverbs_or_its_provider_fails_and_is_named_as_the_cause(healthy: Any) -> None:
-    said = "ibv_devinfo ended with code 255: libibverbs: Warning: couldn't open config directory '/etc/libibverbs.d'."
-    check = verdict(healthy(), ports={}, said=said)
-    assert (check["verdict"], check["expected"], check["measured"]) == ("fail", 8, 0)
-    assert "the image lacks libibverbs or its provider libmlx5" in str(check["cause"])
-    assert "rdma-devices" not in str(check["cause"])
-    assert check["cause"].endswith(said)
-
-
-@pytest.mark.parametrize("tells", [True, False])
-@pytest.mark.field_report("C1")
-def test_devices_whose_files_are_not_in_the_pod_are_told_apart_from_a_lacking_provider(
-    healthy: Any, tells: Any
-) -> None:
-    """`tells`: True if the kernel says which file belongs to which device."""
-    facts = healthy()
-    facts["uverbs"] = ["uverbs0"] if tells else []
-    if not tells:
-        facts["uverbs_of"] = {}
-    check = verdict(facts, ports={"mlx5_ib0": [ACTIVE]} if tells else {})
-    assert (check["verdict"], check["measured"]) == ("fail", 1 if tells else 0)
-    assert "the file in /dev/infiniband is not in the pod, see rdma-devices" in str(check["cause"])
-    assert "libmlx5" not in str(check["cause"])
-
-
-@pytest.mark.parametrize(
-    ("ports", "shown"),
-    [
-        ([{"state": "PORT_DOWN", "link_layer": "InfiniBand"}], "PORT_DOWN, link layer InfiniBand"),
-        ([{"state": "PORT_ACTIVE", "link_layer": "Ethernet"}], "PORT_ACTIVE, link layer Ethernet"),
-        ([], "a device without port"),
-    ],
-)
-def test_an_hca_that_libibverbs_sees_otherwise_is_named_with_what_it_shows(
-    healthy: Any, ports: Any, shown: Any
-) -> None:
-    facts = healthy()
-    check = verdict(facts, ports={**facts["verbs"]["ports"], "mlx5_ib3": ports})
-    assert (check["verdict"], check["measured"]) == ("fail", 7)
-    assert check["cause"] == f"mlx5_ib3: libibverbs shows it as {shown}, see hca-state"
-
-
-def test_where_libibverbs_cannot_be_asked_nothing_is_measured_and_the_cause_is_given(healthy: Any) -> None:
-    check = verdict(healthy(), ports=None, said="the image has no ibv_devinfo, and no tdnf or apt-get")
-    assert (check["verdict"], check["expected"], check["measured"]) == ("not measured", 8, None)
-    assert check["cause"] == "libibverbs could not be queried: the image has no ibv_devinfo, and no tdnf or apt-get"
-
-
-def test_a_node_without_hcas_has_none_that_libibverbs_could_see(healthy: Any) -> None:
-    check = verdict({**healthy(), "hcas": []})
-    assert (check["verdict"], check["cause"]) == ("not measured", "no InfiniBand device to query")
