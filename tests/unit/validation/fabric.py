@@ -31,8 +31,13 @@ class Fabric:
         for number, task in enumerate(tasks_of(step, self.nodes, self.rails)):
             attempt = self.asked[task.kind, task.pair] = self.asked.get((task.kind, task.pair), 0) + 1
             given = self.wrong(task, attempt)
-            values, error = (None, given) if isinstance(given, str) else ({**GOOD[task.kind], **(given or {})}, None)
-            answers[task.pair.client.node].append({"task": number, "values": values, "error": error})
+            told = {"error": given} if isinstance(given, str) else given or {}
+            values = None if "error" in told else {**GOOD[task.kind], **told}
+            client = {key: told[key] for key in ("error", "sockets") if key in told}
+            server = {key: told[key] for key in ("server_error", "server_sockets") if key in told}
+            answers[task.pair.client.node].append({"task": number, "error": None, **client, "values": values})
+            if server:
+                answers[task.pair.server.node].append({"task": number, **server})
         return answers
 
     def judge(self, thresholds: Any, tries: int = 3, facts: Any = None) -> tuple[Any, list[Any]]:

@@ -87,37 +87,6 @@ def test_hcas_that_share_a_link_pass_and_the_report_says_what_they_give_together
     assert (row["value"], row["side_by_side"], row["tries"]) == (393.1, 196.5, [{"value": 393.1, "error": None}])
 
 
-def test_the_one_node_with_contention_is_named_and_its_neighbours_are_not(thresholds: Any) -> None:
-    fabric = Fabric(4, 4)
-    fabric.wrong = sharing(End("n2", "ib0"), End("n2", "ib1"))
-    check, _ = judge_contention(fabric.judge(thresholds)[0], thresholds)
-    assert "contention on 1 nodes (n2), of ib0, ib1" in str(check["cause"])
-
-
-def test_an_hca_that_falls_short_alone_too_fails_and_is_no_contention(thresholds: Any) -> None:
-    fabric = Fabric(3, 4)
-    broken = End("n1", "ib2")
-    fabric.wrong = lambda task, _: {WRITE: 187.0} if broken in task.pair and task.kind == "write-bandwidth" else None
-    measured, checks = fabric.judge(thresholds)
-    assert bad_ones(checks) == [("fail", WRITE, "n1", "ib2")]
-    (check,) = [check for check in checks if check["verdict"] == "fail"]
-    assert check["tries"] == [{"value": 187.0, "error": None}] * 3
-    assert {check["verdict"] for check in judge_contention(measured, thresholds)} == {"pass"}
-
-
-def test_an_error_beside_others_is_a_try_like_any_other(thresholds: Any) -> None:
-    fabric = Fabric(3, 4)
-    fabric.wrong = lambda task, _: (
-        "ib_write_bw ended with code 1: Completion with error"
-        if task.side_by_side and task.kind == "write-bandwidth" and task.pair.client == End("n1", "ib2")
-        else None
-    )
-    _, checks = fabric.judge(thresholds)
-    (check,) = [check for check in checks if check["verdict"] != "pass"]
-    assert check["verdict"] == "warn"
-    assert "it took 2 tries" in str(check["cause"])
-
-
 def test_what_is_a_little_less_than_usual_is_measured_alone_so_that_a_pool_accepted_before_is_not_worse(
     thresholds: Any,
 ) -> None:

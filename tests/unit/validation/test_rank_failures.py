@@ -17,30 +17,7 @@ from aks_infiniband.validation.payload.collective.failures import (
 from aks_infiniband.validation.payload.collective.results import merged, node_entry
 from aks_infiniband.validation.payload.programs.endings import CAUSES
 
-from tests.unit.validation.collective_runs import NODES, failure, judged, run
-
-
-def test_a_dead_rank_is_named_and_not_those_that_followed_it() -> None:
-    # The others' words: NCCL 2.28.9 on four H200s, one rank killed (docs/measurements.md).
-    gone = "NCCL 2.28.9\nncclRemoteError: A call failed possibly due to a network error or a remote process exiting"
-    failures = [
-        failure(f"remote process exited or there was a network error, {gone}", node="aks-a", gpu=0, rank=0),
-        failure(None, reason="ended by signal SIGKILL"),
-        failure(None, gpu=4, rank=12, own=False, reason="stopped, because rank 11 of the same node had failed"),
-    ]
-    checks = [check for check in judged(run(failures=failures, sizes=[]))["collective"] if check["verdict"] == "fail"]
-    assert [(check["node"], check["device"]) for check in checks] == [("aks-b", "GPU 3")]
-    assert "SIGKILL" in checks[0]["measured"]
-    assert "killed" in checks[0]["cause"]
-
-
-def test_where_all_only_waited_every_node_is_named_once() -> None:
-    late = "still running at the time limit: stopped"
-    failures = [failure(None, node=node, gpu=gpu, own=False, reason=late) for node in NODES for gpu in range(8)]
-    checks = [check for check in judged(run(failures=failures, sizes=[]))["collective"] if check["verdict"] == "fail"]
-    assert [(check["node"], check["device"]) for check in checks] == [
-        (node, "GPU 0, 1, 2, 3, 4, 5, 6, 7") for node in NODES
-    ]
+from tests.unit.validation.collective_runs import failure, judged, run
 
 
 @pytest.mark.parametrize(
@@ -83,19 +60,6 @@ def test_what_a_rank_says_last_leads_to_a_cause(output: str, word: str) -> None:
 )
 def test_who_only_followed_another_is_told_from_who_has_a_cause_of_its_own(changes: dict[str, Any], part: str) -> None:
     assert failure(**changes)["part"] == part
-
-
-@pytest.mark.parametrize("patient", [8, 1], ids=["all had waited", "one had, and the others saw it go"])
-def test_a_rank_that_had_to_be_ended_while_others_waited_is_the_one_that_hangs(patient: int) -> None:
-    waiting = "collective operation timeout: ncclAllReduce did not end within 120 s"
-    failures = [
-        failure(waiting if gpu < patient else "Connection closed by remote peer", node="aks-a", gpu=gpu)
-        for gpu in range(8)
-    ]
-    failures.append(failure(None, own=False, reason="stopped, because rank 8 of the same node had failed"))
-    checks = [check for check in judged(run(failures=failures))["collective"] if check["verdict"] == "fail"]
-    assert [(check["node"], check["device"]) for check in checks] == [("aks-b", "GPU 3")]
-    assert "no longer answers" in checks[0]["cause"]
 
 
 LOST = "NET/IB: Got completion from peer {}<44206> with status=IBV_WC_RETRY_EXC_ERR(12) opcode=IBV_WC_RDMA_WRITE(1)"
@@ -143,12 +107,6 @@ def test_a_node_of_which_nothing_came_back_is_named_and_not_those_that_saw_it_go
     addresses = {node: address for address, node in list(ADDRESSES.items())[:2]}
     run = merged([entry], tuning="ring", ranks_per_node=1, addresses=addresses)
     assert [(found["node"], found["cause"]) for found in culprits(run["failures"])] == [("aks-b", CAUSES["silent"])]
-
-
-def test_a_rank_that_says_something_unknown_is_quoted() -> None:
-    failures = [failure("Traceback …\nRuntimeError: the moon is in the way")]
-    checks = [check for check in judged(run(failures=failures))["collective"] if check["verdict"] == "fail"]
-    assert checks[0]["cause"] == "its last words: RuntimeError: the moon is in the way"
 
 
 def test_a_node_whose_pods_end_again_and_again_is_named_with_where_the_reason_stands() -> None:
