@@ -1,4 +1,4 @@
-"""What the checks say of facts: the cases in tests/unit/validation/cases."""
+"""The checks that facts lead to: the cases in tests/unit/validation/cases."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the code says of data: `python -m tests.unit.validation.cases` writes it again; read the diff.
+"""Outcomes of judged data: `python -m tests.unit.validation.cases` writes it again; read the diff.
 
 A file is a subject, a key in it is a rule, with its cases. The first word of a file's name says what its cases are, see
 `families`. A case has what differs from what is healthy: the word gone takes a key or an item away, and all stands for
@@ -27,9 +27,10 @@ def subjects() -> Iterator[tuple[Path, Rules]]:
 
 
 def outcome(file: Path, case: Mapping[str, Any]) -> Outcome:
-    """What the code gives for a case, as YAML has it."""
+    """The outcome of a case, as YAML has it."""
     family = FAMILIES[file.stem.partition("-")[0]]
-    return plain(family({key: value for key, value in case.items() if key not in OUTCOMES}))
+    found: Outcome = plain(family({key: value for key, value in case.items() if key not in OUTCOMES}))
+    return found
 
 
 def write(file: Path, rules: Rules) -> None:
@@ -65,7 +66,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _length(node: Any) -> int:
-    """How long a node is on one line; a text of several lines and a rule do not go there."""
+    """The length of a node on one line; a text of several lines and a rule do not go there."""
     if isinstance(node, yaml.ScalarNode):
         return 999 if "\n" in node.value or node.value == "cases" else len(node.value) + 2
     parts = [part for pair in node.value for part in (pair if isinstance(pair, tuple) else (pair,))]

@@ -1,4 +1,4 @@
-"""What a case of each kind is, and what the code says of it."""
+"""The kinds of cases, and the outcome of a case of each."""
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
@@ -27,23 +27,23 @@ Outcome = dict[str, Any]
 
 
 def outcome_of_nodes(case: Case) -> Outcome:
-    """Facts of nodes: `nodes` has what differs from the facts of a healthy one, `pool` and `expected` what differs from
-    the usual pool and from what is expected of it.
+    """Facts of nodes: `nodes` has the differences from a healthy node, `pool` and `expected` those from the usual
+    pool and from its expectations.
     """
     changes = {**case.get("pool", {})}
     options = {"node_preparation": changes.pop("node_preparation", False)}
     if "size" in changes:
         changes["size"] = SIZES[changes["size"]]
     expected = patched(_counted(expectations(POOL.changed(**changes), **options), case), case.get("expected", {}))
-    found = judge_pool({name: patched(healthy(), change) for name, change in case["nodes"].items()}, expected)
-    return _differing(
-        found, judge_pool({name: healthy() for name in case["nodes"]}, _counted(expectations(POOL), case))
-    )
+    facts: Any = {name: patched(healthy(), change) for name, change in case["nodes"].items()}
+    found = judge_pool(facts, expected)
+    sound: Any = {name: healthy() for name in case["nodes"]}
+    return _differing(found, judge_pool(sound, _counted(expectations(POOL), case)))
 
 
 def outcome_of_fabric(case: Case) -> Outcome:
-    """A pool that answers every RDMA measurement: `fabric` has how many nodes and HCAs there are, `wrong` what some
-    measurements give in place of good figures, `thresholds` what differs from the usual ones, `facts` those of nodes.
+    """A pool with an answer to every RDMA measurement. `fabric` has its nodes and HCAs, `wrong` the measurements
+    that give other figures than good ones, `thresholds` the differences from the usual ones, `facts` those of nodes.
     """
     usual: Any = expectations(POOL)["thresholds"]
     change = case.get("thresholds", {})
@@ -61,7 +61,7 @@ def outcome_of_fabric(case: Case) -> Outcome:
 
 
 def _is_of(rule: Case, task: Task, attempt: int) -> bool:
-    """Whether a rule is about a measurement."""
+    """True if a rule is about a measurement."""
     ends = {End(*end.split()) for end in rule.get("ends", ())}
     return (
         rule.get("kind", task.kind) == task.kind
@@ -73,8 +73,8 @@ def _is_of(rule: Case, task: Task, attempt: int) -> bool:
 
 
 def outcome_of_run(case: Case) -> Outcome:
-    """A run of the all-reduce in a ring, before one as NCCL chooses: `run` has what differs from one in which all went
-    well, `own` that of the other, `failures` what differs from a rank's failure, `expected` what differs of that.
+    """A run of the all-reduce in a ring, before a run with NCCL's own choice. `run` and `own` have the differences of
+    the two from a good run, `failures` those of each from a rank's usual failure, `expected` those from the usual plan.
     """
     ring, own = run(), run("nccl")
     made = patched(ring, case.get("run", {}))
@@ -120,7 +120,7 @@ def _differing(found: Sequence[Any], well: Sequence[Any], usual: Case | None = N
 
 
 def _shown(checks: Sequence[Any], usual: Case) -> list[dict[str, Any]]:
-    """Checks without the keys that have no value; checks that differ in the device alone are one."""
+    """Checks with the keys that have a value; checks that differ in the device alone become one."""
     alike: dict[str, dict[str, Any]] = {}
     for check in checks:
         told = {key: value for key, value in check.items() if value is not None}
