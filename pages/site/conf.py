@@ -4,7 +4,7 @@ The pages are those of the repository. Written for the site alone are its first 
 pages (navigation.py), and the API reference, which is made from the docstrings at each build (api.py).
 
 The environment variable SITE is the address of the published site. With it, pages have a canonical address and a
-picture for previews. REPOSITORY is the address of the repository. With it, pages have a link for edits.
+picture for previews. REPOSITORY is the address of the repository. If it is on GitHub, pages have a link for edits.
 """
 
 import os
@@ -82,7 +82,7 @@ html_sidebars = {
     ]
 }
 html_theme_options: dict[str, str] = {"light_logo": "logo.svg", "dark_logo": "logo-dark.svg"}
-if os.environ.get("REPOSITORY"):
+if os.environ.get("REPOSITORY", "").startswith("https://github.com/"):  # the theme knows the links of few forges
     html_theme_options |= {
         "source_repository": os.environ["REPOSITORY"],
         "source_branch": "main",
