@@ -99,7 +99,6 @@ def test_what_the_page_shows_is_what_the_command_prints(hbv4: Fleet, evidence: P
 def test_it_is_begun_stopped_gone_on_with_and_let_in_as_the_page_says(hbv4: Fleet, evidence: Path) -> None:
     node = hbv4.node(10)
     hbv4.stack.fault("slow", node=node, factor=0.8, curedBy="restart")
-    hbv4.stack.refuse("Hang", type="VirtualMachine", operations=["restart"])
     dry_run, begin = lines(BEGIN, node)
     stop, go_on, let_in = lines(STOP_AND_GO_ON, node)
     assert "nothing was changed" in run(hbv4, dry_run, evidence)
@@ -111,6 +110,20 @@ def test_it_is_begun_stopped_gone_on_with_and_let_in_as_the_page_says(hbv4: Flee
     (case,) = json.loads(run(hbv4, HISTORY, evidence))["cases"]
     asked = [line["step"] for line in case["lines"] if line["step"] in ("Restarted", "Stopped", "LetIn")]
     assert asked == ["Restarted", "Stopped", "LetIn"], "it was not restarted again"
+    assert hbv4.is_whole()
+
+
+def test_a_restart_that_azure_accepts_and_never_carries_out_is_not_repeated_and_left_to_you(
+    hbv4: Fleet, evidence: Path
+) -> None:
+    node = hbv4.node(13)
+    hbv4.stack.refuse("Hang", type="VirtualMachine", operations=["restart"])
+    _, begin = lines(BEGIN, node)
+    script = f"{begin} --limit-minutes 1 --output json || test $? = 1"
+    (case,) = json.loads(run(hbv4, script, evidence))["cases"]
+    assert case["outcome"] == "not decided"
+    assert [line["step"] for line in case["lines"]].count("Restarted") == 1
+    run(hbv4, lines(STOP_AND_GO_ON, node)[2], evidence)
     assert hbv4.is_whole()
 
 
