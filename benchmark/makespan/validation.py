@@ -11,8 +11,8 @@ from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import MachineSize
 from aks_infiniband.resources.options import Waits
 from aks_infiniband.validation.payload.pod.member import STEP_SECONDS
-from aks_infiniband.validation.payload.rdma.run import GROUPS
-from aks_infiniband.validation.payload.rdma.tool import BANDWIDTH_BYTES, ITERATIONS, SIDE_BY_SIDE
+from aks_infiniband.validation.payload.rdma.measuring import GROUPS
+from aks_infiniband.validation.payload.rdma.tools import BANDWIDTH_BYTES, ITERATIONS, SIDE_BY_SIDE
 from aks_infiniband.validation.payload.talk.waiting import pause_seconds
 
 from benchmark.makespan.machines import seconds

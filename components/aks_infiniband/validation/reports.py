@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from aks_infiniband.validation.explanation import passed, table
 from aks_infiniband.validation.payload.await_nodes import Promise, lacks
 from aks_infiniband.validation.payload.light_check.due import ADMITTED, HELD, MAINTENANCE
 from aks_infiniband.validation.payload.light_check.state import CONDITION, EVENT_REASONS, EVENTS_OF_NODES, WATCH_SOURCE
@@ -16,7 +17,6 @@ from aks_infiniband.validation.payload.say.expectations import Threshold
 from aks_infiniband.validation.payload.say.lines import as_text, measured_text, shown_bytes
 from aks_infiniband.validation.payload.talk.boards import board_names
 from aks_infiniband.validation.report_form import check_verdicts, report_with_values, whole_report
-from aks_infiniband.validation.table import passed, table
 
 __all__ = [
     "ACCEPTED_KEY", "CONDITION", "EVENTS_OF_NODES", "EVENT_REASONS", "LIGHT_CHECK", "SCHEMA_VERSION",

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from aks_infiniband.validation.payload.rdma.tool import figures_of
+from aks_infiniband.validation.payload.rdma.tools import figures_of
 
 from tests.unit.field_recordings.machines import PROGRAMS, enter
 from tests.unit.field_recordings.recordings import excerpt

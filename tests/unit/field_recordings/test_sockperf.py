@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aks_infiniband.validation.payload.programs.endings import client_ending
 from aks_infiniband.validation.payload.programs.process import OutputError, with_words
-from aks_infiniband.validation.payload.tcp.tool import figures_of
+from aks_infiniband.validation.payload.tcp.tools import figures_of
 
 from rehearsal.machines.rdma_tools import wire
 from rehearsal.tools.paths import PROJECT

@@ -43,4 +43,4 @@ def test_each_step_of_a_walk_is_where_the_page_says(step: tuple[str, str]) -> No
 def test_a_setting_and_a_figure_walk_through_few_files() -> None:
     setting, property_, figure = walks()
 
-    assert (len(setting), len(property_), len(figure)) == (5, 2, 16)
+    assert (len(setting), len(property_), len(figure)) == (5, 2, 10)

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.validation.payload import measuring, validate
+from aks_infiniband.validation.payload import validate
 from aks_infiniband.validation.payload.look import node as node_facts
 from aks_infiniband.validation.payload.look.kernel import Roots
-from aks_infiniband.validation.payload.measuring import Outcome
 from aks_infiniband.validation.payload.programs import install as tools
 from aks_infiniband.validation.payload.programs.install import Tools
+from aks_infiniband.validation.payload.validate import Outcome
 from aks_infiniband.validation.pool_expectations import expectations
 from aks_infiniband.workload.environment import nccl_environment
 
@@ -114,7 +114,7 @@ def nothing_is_measured(monkeypatch: Any) -> None:
     monkeypatch.setattr(
         node_facts, "ask_libibverbs", lambda *_: {"ports": {f"mlx5_ib{n}": active for n in range(8)}, "said": None}
     )
-    monkeypatch.setattr(measuring, "measure", lambda *_, **__: Outcome())
+    monkeypatch.setattr(validate, "measure", lambda *_, **__: Outcome())
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from aks_infiniband.validation.payload.rdma.judge import judge_rdma
+from aks_infiniband.validation.payload.rdma.measuring import measure
 from aks_infiniband.validation.payload.rdma.narrowing import Pair
-from aks_infiniband.validation.payload.rdma.run import measure
 from aks_infiniband.validation.payload.rdma.tasks import Task, tasks_of
 
 GOOD = {

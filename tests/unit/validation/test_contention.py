@@ -7,18 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.measuring import Outcome
 from aks_infiniband.validation.payload.programs.clients import Client, Limits, ask
 from aks_infiniband.validation.payload.programs.process import Running
-from aks_infiniband.validation.payload.rdma import tool as perftest
+from aks_infiniband.validation.payload.rdma import tools as perftest
 from aks_infiniband.validation.payload.rdma.judge import judge_contention, judge_rdma
-from aks_infiniband.validation.payload.rdma.measured import rows
+from aks_infiniband.validation.payload.rdma.measuring import measure, rows
 from aks_infiniband.validation.payload.rdma.narrowing import End
-from aks_infiniband.validation.payload.rdma.run import measure
 from aks_infiniband.validation.payload.report.acceptance import compare, worst_values
 from aks_infiniband.validation.payload.report.document import Parts, message_of
 from aks_infiniband.validation.payload.say.checks import verdict_of
 from aks_infiniband.validation.payload.talk.time_left import Time
+from aks_infiniband.validation.payload.validate import Outcome
 
 from tests.unit.validation.fabric import Fabric, bad_ones
 

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 from aks_infiniband.diagnosis.view import View
-from aks_infiniband.validation.explanation import explain
+from aks_infiniband.validation.explanation import explain, passed, table
 from aks_infiniband.validation.payload.look.alike import judge_versions
 from aks_infiniband.validation.payload.say.checks import make_check
 from aks_infiniband.validation.payload.say.lines import rows_of
 from aks_infiniband.validation.payload.talk.config_maps import packed
-from aks_infiniband.validation.table import passed, table
 
 from tests.unit.diagnosis.views import HEALTHY, JOB, job, pod
 from tests.unit.diagnosis.views import said as said_of

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.validation.payload import measuring
-from aks_infiniband.validation.payload.measuring import Outcome
-from aks_infiniband.validation.payload.rdma.measured import rows
+from aks_infiniband.validation.payload import validate
+from aks_infiniband.validation.payload.rdma.measuring import rows
 from aks_infiniband.validation.payload.talk.boards import board_names, board_of
 from aks_infiniband.validation.payload.talk.config_maps import CONFIG_MAP_BYTES, size_of
 from aks_infiniband.validation.payload.talk.termination import EXIT_DONE, EXIT_VERDICT
+from aks_infiniband.validation.payload.validate import Outcome
 
 from tests.unit.validation.fabric import GOOD, Fabric
 from tests.unit.validation.fake_api import sections
@@ -61,7 +61,7 @@ def outcome(wrong: Any = None) -> Outcome:
 def test_the_report_of_a_hundred_nodes_takes_a_sixth_of_a_config_map(
     fake: Any, run_pod: Any, others: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(measuring, "measure", lambda *_, **__: outcome())
+    monkeypatch.setattr(validate, "measure", lambda *_, **__: outcome())
     code, message = run_pod(0, name(0))
 
     assert code == EXIT_DONE, message
@@ -77,7 +77,7 @@ def test_so_does_one_in_which_half_of_all_hcas_fail_with_words_of_their_own(
     half = {name(number) for number in range(0, NODES, 2)}
     error = "ib_write_bw ended with code 1: Completion with error at client {}"
     found = outcome(lambda task, _: error.format(chance.random()) if task.pair.client.node in half else None)
-    monkeypatch.setattr(measuring, "measure", lambda *_, **__: found)
+    monkeypatch.setattr(validate, "measure", lambda *_, **__: found)
     code, _ = run_pod(0, name(0))
 
     assert code == EXIT_VERDICT

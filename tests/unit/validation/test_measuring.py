@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload import measuring
+from aks_infiniband.validation.payload import validate
 from aks_infiniband.validation.payload.programs.clients import Limits
-from aks_infiniband.validation.payload.rdma import run as rdma
-from aks_infiniband.validation.payload.rdma.measured import Measured
+from aks_infiniband.validation.payload.rdma import measuring as rdma
+from aks_infiniband.validation.payload.rdma.measuring import Measured
 from aks_infiniband.validation.payload.say.checks import make_check
 
 
@@ -17,9 +17,9 @@ def failed(name: str, node: str | None = None, device: str | None = None) -> Any
 @pytest.mark.parametrize("name", ["nodes-reported", "partition-keys", "memlock"])
 def test_nothing_is_timed_where_no_tool_would_get_anywhere(expected: Any, name: str) -> None:
     checks = [failed(name)]
-    what = measuring.obstacle(checks, 2)
+    what = validate.obstacle(checks, 2)
     assert what is not None
-    outcome = measuring.skipped(checks, expected)
+    outcome = validate.skipped(checks, expected)
     assert {check["verdict"] for check in outcome.checks} == {"not measured"}
     assert {check["cause"] for check in outcome.checks} == {what[1]}
     assert {*expected["figures"], "all-reduce", "gpu-rate"} == {check["check"] for check in outcome.checks}
@@ -27,13 +27,13 @@ def test_nothing_is_timed_where_no_tool_would_get_anywhere(expected: Any, name: 
 
 def test_a_device_that_is_wrong_keeps_nobody_from_measuring_the_others() -> None:
     assert (
-        measuring.obstacle([failed("partition-keys", "n0", "mlx5_ib3"), failed("hca-state", "n0", "mlx5_ib1")], 2)
+        validate.obstacle([failed("partition-keys", "n0", "mlx5_ib3"), failed("hca-state", "n0", "mlx5_ib1")], 2)
         is None
     )
 
 
 def test_a_pool_of_one_node_has_no_pair_and_that_is_nobodys_fault(expected: Any) -> None:
-    outcome = measuring.skipped([], expected | {"node_count": 1})
+    outcome = validate.skipped([], expected | {"node_count": 1})
     assert {check["cause"] for check in outcome.checks} == {None}
 
 
@@ -53,7 +53,7 @@ class FakeLead:
 def test_the_collective_is_not_begun_where_a_gpu_is_missing(expected: Any, healthy: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(rdma, "measure", lambda *_, **__: Measured({}, {}))
     lead: Any = FakeLead()
-    outcome = measuring.measure(
+    outcome = validate.measure(
         lead, {"n0": healthy(), "n1": healthy()}, expected, [failed("accelerator-devices", "n1")], limits=Limits(5, 5)
     )
     (check,) = [check for check in outcome.checks if check["check"] == "collective"]

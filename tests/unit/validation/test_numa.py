@@ -10,7 +10,7 @@ import pytest
 from aks_infiniband.validation.payload.look.kernel import near_cpus
 from aks_infiniband.validation.payload.programs.clients import Limits
 from aks_infiniband.validation.payload.programs.ports import free_ports
-from aks_infiniband.validation.payload.rdma import part
+from aks_infiniband.validation.payload.rdma import tools
 
 from rehearsal.machines.hardware.model import hardware_of
 from rehearsal.machines.hardware.sysfs import sys_files, write_files
@@ -54,14 +54,14 @@ def test_server_and_client_of_a_pair_run_on_the_cpus_of_their_hcas(
     tool.write_text(f"#!{sys.executable}\n{program}\n")
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setattr(part, "figures_of", lambda *_: {"rdma-read-latency": 1.0})
+    monkeypatch.setattr(tools, "figures_of", lambda *_: {"rdma-read-latency": 1.0})
     allowed = sorted(os.sched_getaffinity(0))
     cpus: dict[str, list[int]] = {"first": allowed[:1], "last": allowed[-1:], "none": []}
     pairs = [("n0", "client", "n0", "server")]
     step: Any = {"kind": "read-latency", "pairs": pairs, "turn": 0, "seconds": 60}
     members: Any = {"n0": {"port": free_ports(), "address": "127.0.0.1", "devices": ["client", "server"]}}
-    place = part.Place("n0", tmp_path, Limits(60, 60), lambda device: cpus[near] if device == "client" else ())
-    (answer,) = part.carry_out(step, members, {"n0": {"client": "1", "server": "1"}}, place)
+    place = tools.Place("n0", tmp_path, Limits(60, 60), lambda device: cpus[near] if device == "client" else ())
+    (answer,) = tools.carry_out(step, members, {"n0": {"client": "1", "server": "1"}}, place)
     assert answer["error"] is None, answer
     found = {name: json.loads((tmp_path / name).read_text()) for name in ("client", "server")}
     assert found == {"client": cpus[near] or allowed, "server": allowed}

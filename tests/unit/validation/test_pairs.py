@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from aks_infiniband.validation.payload.collective.nccl_log import read_log
 from aks_infiniband.validation.payload.pairs.judge import PairFigure, judge_pairs
+from aks_infiniband.validation.payload.pairs.measuring import figure_of, measure
 from aks_infiniband.validation.payload.pairs.part import carry_out
 from aks_infiniband.validation.payload.pairs.rounds import rounds_of
-from aks_infiniband.validation.payload.pairs.run import figure_of, measure
 from aks_infiniband.validation.payload.say.lines import measured_text
 from aks_infiniband.validation.payload.say.steadiness import spread_of
 

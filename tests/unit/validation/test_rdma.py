@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 from aks_infiniband.validation.payload.rdma.judge import judge_coverage, judge_rdma
-from aks_infiniband.validation.payload.rdma.measured import Measured, rows
-from aks_infiniband.validation.payload.rdma.run import measure
+from aks_infiniband.validation.payload.rdma.measuring import Measured, measure, rows
 from aks_infiniband.validation.payload.say.checks import is_problem
 from aks_infiniband.validation.payload.talk.time_left import Time
 

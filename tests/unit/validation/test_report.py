@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 from aks_infiniband.validation.payload.look.judge import judge_pool
-from aks_infiniband.validation.payload.measuring import skipped
 from aks_infiniband.validation.payload.report.document import build_report, message_of, unmeasured_report
 from aks_infiniband.validation.payload.say.checks import Try, fails_update, make_check, not_measured, verdict_of
 from aks_infiniband.validation.payload.say.lines import lines_of
+from aks_infiniband.validation.payload.validate import skipped
 
 
 def report_of(facts: Any, expected: Any) -> Any:

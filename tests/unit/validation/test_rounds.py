@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from aks_infiniband.validation.payload.programs.clients import Limits
-from aks_infiniband.validation.payload.rdma import part
+from aks_infiniband.validation.payload.rdma import tools
 
 POLLS_FOR_EVER = """
 import socket, sys, time
@@ -38,10 +38,10 @@ def test_a_server_has_a_tools_time_from_when_its_client_came_and_no_more(
     with socket.create_server(("", 0)) as free:
         port = free.getsockname()[1] - 1  # the second device's is the next
     members: Any = {"n0": {"port": port, "address": "127.0.0.1", "devices": ["client", "server"]}}
-    place = part.Place("n0", Path("/proc"), Limits(connect_seconds=60, tool_seconds=3), lambda device: ())
+    place = tools.Place("n0", Path("/proc"), Limits(connect_seconds=60, tool_seconds=3), lambda device: ())
     began = time.monotonic()
 
-    client, server = part.carry_out(step, members, {"n0": {"client": "1", "server": "1"}}, place)
+    client, server = tools.carry_out(step, members, {"n0": {"client": "1", "server": "1"}}, place)
 
     assert time.monotonic() - began < 30
     assert "retry counter exceeded" in str(client["error"])

@@ -6,16 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from aks_infiniband.validation.explanation import table
 from aks_infiniband.validation.payload.look.judge import judge_pool
-from aks_infiniband.validation.payload.rdma.measured import rows
+from aks_infiniband.validation.payload.rdma.measuring import measure, rows
 from aks_infiniband.validation.payload.rdma.narrowing import End
-from aks_infiniband.validation.payload.rdma.run import measure
 from aks_infiniband.validation.payload.rdma.tasks import port_of, tasks_of
 from aks_infiniband.validation.payload.report.acceptance import worst_values
 from aks_infiniband.validation.payload.report.document import build_report
 from aks_infiniband.validation.payload.say.lines import lines_of
 from aks_infiniband.validation.payload.talk.waiting import pause_seconds
-from aks_infiniband.validation.table import table
 
 from tests.unit.validation.fabric import Fabric
 

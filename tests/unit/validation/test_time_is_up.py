@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.collective import run as collective
+from aks_infiniband.validation.payload.collective import measuring as collective
 from aks_infiniband.validation.payload.look.counters import judge_counters
 from aks_infiniband.validation.payload.rdma.judge import judge_coverage, judge_rdma
-from aks_infiniband.validation.payload.rdma.run import measure
+from aks_infiniband.validation.payload.rdma.measuring import measure
 from aks_infiniband.validation.payload.talk.time_left import Time
 from aks_infiniband.validation.payload.tcp.judge import judge_networks
-from aks_infiniband.validation.payload.tcp.run import measure as measure_networks
+from aks_infiniband.validation.payload.tcp.measuring import measure as measure_networks
 
 from tests.unit.validation.fabric import Fabric
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from aks_infiniband.validation.payload.programs.endings import NOT_LISTENING
 from aks_infiniband.validation.payload.programs.process import OutputError
-from aks_infiniband.validation.payload.rdma import tool as perftest
-from aks_infiniband.validation.payload.rdma.tool import figures_of
-from aks_infiniband.validation.payload.tcp import tool as networks
+from aks_infiniband.validation.payload.rdma import tools as perftest
+from aks_infiniband.validation.payload.rdma.tools import figures_of
+from aks_infiniband.validation.payload.tcp import tools as networks
 
 TRANSCRIPTS = Path(__file__).with_name("transcripts")
 

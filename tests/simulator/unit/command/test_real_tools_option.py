@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from aks_infiniband.facts.baselines.choice import threshold
 from aks_infiniband.validation.options import ValidationOptions
-from aks_infiniband.validation.payload.rdma.tool import KINDS
+from aks_infiniband.validation.payload.rdma.tools import KINDS
 from aks_infiniband.validation.payload.say.expectations import falls_short
 
 from rehearsal.control_plane import RunFolder

@@ -13,7 +13,7 @@ import pytest
 from aks_infiniband.facts.baselines.choice import thresholds
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.validation.payload.look.kernel import near_cpus
-from aks_infiniband.validation.payload.rdma.tool import command, figures_of
+from aks_infiniband.validation.payload.rdma.tools import command, figures_of
 from aks_infiniband.validation.payload.say.expectations import verdict_on
 
 from rehearsal.faults import machine_faults

@@ -25,9 +25,9 @@ from ..look.node import FactsByNode
 from ..look.port_rate import with_found_rate
 from ..pod.arguments import parse
 from ..pod.member import Pod
-from ..rdma import run as rdma
+from ..rdma import measuring as rdma
 from ..rdma.judge import judge_rdma
-from ..rdma.measured import rows
+from ..rdma.measuring import rows
 from ..rdma.narrowing import rails_of
 from ..report.standing import LIGHT_CHECK, RECORD, RECORD_KEY, Held, Measurement, Run, held_in
 from ..say.checks import Check, not_measured

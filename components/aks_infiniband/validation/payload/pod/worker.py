@@ -15,10 +15,10 @@ from ..look.kernel import near_cpus
 from ..pairs import part as pairs
 from ..programs.clients import Limits
 from ..programs.process import Running
-from ..rdma import part as rdma
+from ..rdma import tools as rdma
 from ..rdma.narrowing import rails_of
 from ..talk.steps import Members, Results, Step
-from ..tcp import part as tcp
+from ..tcp import tools as tcp
 
 
 class Setting(NamedTuple):

@@ -17,7 +17,7 @@ _SOCKETS_SECONDS = 0.2
 _RETRY_SECONDS = (0.1, 0.8)
 """Seconds between two tries to reach a server that does not listen yet: at first, and at most. Each wait is twice as
 long as the one before. The longest is less than the second by which tools that run side by side may begin apart
-(rdma/tool.py).
+(rdma/tools.py).
 """
 
 

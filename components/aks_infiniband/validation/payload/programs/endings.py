@@ -40,7 +40,7 @@ KILLED = "did not end within"
 """The words for a tool that was killed at its limit."""
 SIGNAL = "was ended by signal"
 NO_FIGURE = re.compile(r"no result of a number above zero")
-"""The words for a tool that ended well and shows 0 (rdma/tool.py). perftest does so if a machine is too busy."""
+"""The words for a tool that ended well and shows 0 (rdma/tools.py). perftest does so if a machine is too busy."""
 SILENT_NODE = "the node did not answer in time"
 LATE_NODE = "time was up (validation.timeoutSeconds) before the node could answer"
 """The words for a node that had less time left than a step may take."""

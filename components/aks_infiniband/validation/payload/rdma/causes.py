@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from ..look.node import FactsByNode
 from ..programs import words
 from ..programs.endings import CAUSES, SERVER, tells
+from .measuring import TIME_WAS_UP, PairTry
 from .narrowing import Blame, End
-from .tries import TIME_WAS_UP, PairTry
 
 
 def verdict_by(error: str | None) -> str:

@@ -12,10 +12,9 @@ from ..say.expectations import Threshold, Thresholds, falls_short
 from ..say.lines import spread
 from ..talk.time_left import TIME_IS_UP
 from .causes import behind, cause_of, verdict_by
-from .measured import Measured
+from .measuring import Measured, tries_of
 from .narrowing import LEAST_SHARE, Blame, End, Pair, blames
-from .tool import KINDS
-from .tries import tries_of
+from .tools import KINDS
 
 
 def judge_rdma(measured: Measured, thresholds: Thresholds, facts_by_node: FactsByNode) -> list[Check]:

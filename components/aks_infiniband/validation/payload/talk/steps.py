@@ -50,7 +50,7 @@ class Step(TypedDict, total=False):
     """
 
     kind: str
-    """The kind of an RDMA measurement (rdma/tool.py). The measurement is made on one rail, given by its place, on all
+    """The kind of an RDMA measurement (rdma/tools.py). The measurement is made on one rail, given by its place, on all
     rails at once, or on single pairs.
     """
     rail: int

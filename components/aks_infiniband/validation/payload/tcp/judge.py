@@ -8,7 +8,7 @@ from ..say.checks import Check, Place, judged, not_measured
 from ..say.expectations import Threshold, Thresholds, verdict_on
 from ..say.figures import Figure
 from ..talk.time_left import TIME_IS_UP
-from .tool import kind_of
+from .tools import kind_of
 
 
 def judge_networks(rows: Sequence[Figure], thresholds: Thresholds) -> list[Check]:

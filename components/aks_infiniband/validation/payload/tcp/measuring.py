@@ -10,7 +10,7 @@ from ..say.expectations import Thresholds, falls_short
 from ..say.figures import Figure
 from ..talk.steps import Step
 from ..talk.time_left import ENDLESS, Time
-from .tool import HANGS_SECONDS, MODES, SECONDS, figures
+from .tools import HANGS_SECONDS, MODES, SECONDS, figures
 
 
 def measure(
