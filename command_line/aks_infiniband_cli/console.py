@@ -1,16 +1,16 @@
-"""A command, and the way of its output to a terminal, a pipe or a program."""
+"""A command, its answer, and the way of the answer to a terminal, a pipe or a program."""
 
 import argparse
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NoReturn
 
 from aks_infiniband.terminal import one_line, printable, printable_json, text_only
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
@@ -39,16 +39,22 @@ class CommandError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """The output of a command.
+    """The result of a command, as a value: `main` alone prints it, and ends with its exit code.
 
-    document: for `--output json`, with its version before it. text: for a pipe, without decoration. shown: for a
-    terminal; None: the text. exit_code: FINE, or FOUND if something is not as it should be.
+    document: plain data for `--output json`, with its version before it. lines: for people; a pipe gets them without
+    their styles. table: on a terminal in place of the lines; None: the lines. exit_code: FINE, or FOUND if something is
+    not as it should be.
     """
 
     document: Mapping[str, Any]
-    text: str
-    shown: RenderableType | None = None
+    lines: Sequence[Text]
+    table: RenderableType | None = None
     exit_code: int = FINE
+
+    @property
+    def text(self) -> str:
+        """The lines for a pipe, without decoration."""
+        return "\n".join(line.plain for line in self.lines)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,8 +103,8 @@ def show(answer: Answer, output: Output) -> None:
     if output == "json":
         document = {"schema_version": SCHEMA_VERSION, **answer.document}
         _write(printable_json(json.dumps(document, indent=2, ensure_ascii=False)))
-    elif answer.shown is not None and sys.stdout.isatty():
-        _Terminal(highlight=False).print(answer.shown, crop=False)
+    elif sys.stdout.isatty():
+        _Terminal(highlight=False).print(answer.table or Group(*answer.lines), crop=False)
     else:
         _write(printable(answer.text))
 
@@ -120,6 +126,12 @@ def uncut(*parts: str | tuple[str, str]) -> Text:
     parts: text, or text and its style.
     """
     return Text.assemble(*parts, no_wrap=True, overflow="ignore")
+
+
+def lines_of(*lines: str | tuple[str, str]) -> list[Text]:
+    """Lines of an answer, each with its style if it has one; new lines in what others wrote are shown."""
+    styled = ((line, "") if isinstance(line, str) else line for line in lines)
+    return [uncut((one_line(text), style)) for text, style in styled]
 
 
 @contextmanager

@@ -8,9 +8,9 @@ from typing import Final
 import pytest
 from aks_infiniband_cli.choose.answers import Answers
 from aks_infiniband_cli.choose.decision import decide
-from aks_infiniband_cli.choose.page import document_of, shown
+from aks_infiniband_cli.choose.page import decision_table, document_of
 from aks_infiniband_cli.preflight import all_checks
-from aks_infiniband_cli.preflight.command import shown as shown_lines
+from aks_infiniband_cli.preflight.command import answer
 from rich.console import Console, Group
 from rich.text import Text
 
@@ -37,7 +37,7 @@ def draw(file: Path, what: Group, command: str) -> None:
 def draw_both(docs: Path) -> None:
     """Save the two pictures in a folder."""
     answers = Answers(workloads=("training",), gpus=32)
-    chosen = shown(document_of(decide(answers), answers.region))
+    chosen = decision_table(document_of(decide(answers), answers.region))
     draw(docs / "init.svg", chosen, "aks-infiniband init --workload training --gpus 32")
     arm = Arm(used={FAMILY: 288, "cores": 288})  # a quota that is used up
     with (
@@ -47,7 +47,7 @@ def draw_both(docs: Path) -> None:
     ):
         patch.chdir(_PROJECT)
         lines = all_checks.look(Path("Pulumi.dev.yaml"), SUBSCRIPTION, endpoint)
-    draw(docs / "preflight.svg", shown_lines(lines), "aks-infiniband preflight -s dev")
+    draw(docs / "preflight.svg", Group(*answer("dev", lines).lines), "aks-infiniband preflight -s dev")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from aks_infiniband.terminal import page
 
 from aks_infiniband_cli.azure.flags import url
-from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, CommandError, at_work, stack_name
+from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, CommandError, at_work, stack_name, uncut
 from aks_infiniband_cli.documents import write_new
 from aks_infiniband_cli.kubeconfig import declare_cluster, kubeconfig_of, kubeconfig_path
 
@@ -167,7 +167,7 @@ def _answer(given: argparse.Namespace, made: "Description", found: "Found", writ
     }
     return Answer(
         document=document,
-        text="\n".join(_lines(document)),
+        lines=[*map(uncut, _lines(document))],
         exit_code=FOUND if made.left or first or not written else FINE,
     )
 

@@ -20,7 +20,7 @@ def run(given: argparse.Namespace) -> Answer:
     from aks_infiniband_cli.assistant.server import server  # noqa: PLC0415
 
     server(given).run("stdio")
-    return Answer(document={}, text="")
+    return Answer(document={}, lines=())
 
 
 MCP: Final = Command(

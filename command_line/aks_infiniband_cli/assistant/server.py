@@ -46,7 +46,7 @@ class _Tools:
         from aks_infiniband_cli.doctor.read import read  # noqa: PLC0415
 
         snapshot = read(kubeconfig_of(self._given).kubeconfig, namespace=self._given.namespace)
-        return rendering.document(examine(snapshot), snapshot.view.unread)
+        return dict(rendering.answer(examine(snapshot), snapshot.view.unread).document)
 
     def report(self, pool: str | None = None) -> dict[str, Any]:
         """Show what the validations measured of each pool, or of one: verdict, coverage, and the checks that do not

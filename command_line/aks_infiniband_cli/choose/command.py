@@ -17,9 +17,9 @@ from rich.prompt import Confirm, IntPrompt, InvalidResponse, Prompt
 
 from aks_infiniband_cli.choose.answers import Answers, Fabric, Workload
 from aks_infiniband_cli.choose.decision import decide, usual_size
-from aks_infiniband_cli.choose.page import document_of, shown, text_of
+from aks_infiniband_cli.choose.page import decision_lines, decision_table, document_of
 from aks_infiniband_cli.choose.stack_file import stack_file
-from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, CommandError, at_work, stack_name
+from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, CommandError, at_work, stack_name, uncut
 from aks_infiniband_cli.documents import write_new
 
 _MOST_GPUS: Final = 16
@@ -90,10 +90,11 @@ def run(given: argparse.Namespace) -> Answer:
     next_step = f"Written: {file}. {_rehearse(given.folder, given.stack)}"
     if file is None:
         next_step = _ALL_THE_SAME if decision.size else _NOTHING_WRITTEN
+    ending = [uncut(), uncut(next_step)]
     return Answer(
         document=document,
-        text=f"{text_of(document)}\n\n{next_step}",
-        shown=Group(shown(document), "", next_step),
+        lines=[*decision_lines(document), *ending],
+        table=Group(decision_table(document), *ending),
         exit_code=FINE if decision.mode is not None else FOUND,
     )
 
@@ -104,9 +105,9 @@ def _explained(path: Path) -> Answer:
 
         found, region = explain(path)
     pools = [{"pool": name, **document_of(decision, region)} for name, decision in found.items()]
-    text = "\n\n".join(f"Pool {pool['pool']}\n{text_of(pool)}" for pool in pools)
-    pages = [part for pool in pools for part in (f"Pool {pool['pool']}", shown(pool))]
-    return Answer(document={"pools": pools}, text=text, shown=Group(*pages))
+    lines = [line for pool in pools for line in (uncut(), uncut(f"Pool {pool['pool']}"), *decision_lines(pool))]
+    tables = [part for pool in pools for part in (f"Pool {pool['pool']}", decision_table(pool))]
+    return Answer(document={"pools": pools}, lines=lines[1:], table=Group(*tables))
 
 
 def _rehearse(folder: Path, stack: str) -> str:

@@ -1,4 +1,4 @@
-"""A decision as a document, as plain text and for a terminal."""
+"""A decision as a document, and what people read of it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -35,37 +35,37 @@ def _price(vm_size: str, count: int, region: str) -> dict[str, Any]:
     return {"of": f"{count} × {vm_size}", **known, "ask": price_command(vm_size, region)}
 
 
-def text_of(document: Mapping[str, Any]) -> str:
-    """For a pipe."""
-    lines = [_headline(document), ""]
+def decision_lines(document: Mapping[str, Any]) -> list[Text]:
+    """A decision's document for people."""
+    lines = [_headline(document), uncut()]
     for reason in document["reasons"]:
-        lines.append(f"- {reason['text']}")
+        lines.append(uncut(f"- {reason['text']}"))
         if reason["source"]:
-            lines.append(f"  [{reason['source']}]")
-    return "\n".join([*lines, *_price_lines(document["price"])])
+            lines.append(uncut(f"  [{reason['source']}]"))
+    return [*lines, *_price_lines(document["price"])]
 
 
-def shown(document: Mapping[str, Any]) -> Group:
-    """For a terminal: the choice, why, the sources in a separate column, and the price."""
+def decision_table(document: Mapping[str, Any]) -> Group:
+    """The same for a terminal: the sources in a separate column."""
     reasons = Table("why", "source", show_edge=False)
     for reason in document["reasons"]:
         reasons.add_row(Text(reason["text"]), Text(reason["source"] or "", style="dim", overflow="fold"))
-    price = uncut(("\n".join(_price_lines(document["price"])), "dim"))
-    return Group(Text(_headline(document), style="bold green" if document["mode"] else "bold yellow"), reasons, price)
+    return Group(_headline(document), reasons, *_price_lines(document["price"]))
 
 
-def _headline(document: Mapping[str, Any]) -> str:
+def _headline(document: Mapping[str, Any]) -> Text:
     machines = f" on {document['count']} × {document['vm_size']}" if document["mode"] else ""
     against = "InfiniBand is not worth its price" if document["vm_size"] else "the machines do not have InfiniBand"
     verdict = "" if document["worth_its_price"] else f": {against}"
-    return f"{document['transport']}{machines}{verdict}"
+    style = "bold green" if document["mode"] else "bold yellow"
+    return Text(f"{document['transport']}{machines}{verdict}", style=style)
 
 
-def _price_lines(price: Mapping[str, Any] | None) -> Sequence[str]:
+def _price_lines(price: Mapping[str, Any] | None) -> Sequence[Text]:
     if price is None:
-        return ()
+        return []
     said = "not known here"
     if price["usd_per_hour"] is not None:
         said = f"{price['usd_per_hour']:.2f} USD an hour in {price['region']} (read {price['read']})"
     told = f"Price of {price['of']}, pay as you go, without system pool, disks and traffic: {said}."
-    return ("", f"{told} Today's, of one:", f"  {price['ask']}")
+    return [uncut((line, "dim")) for line in ("", f"{told} Today's, of one:", f"  {price['ask']}")]

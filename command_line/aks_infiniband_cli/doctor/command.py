@@ -5,7 +5,7 @@ from typing import Final
 
 from aks_infiniband.terminal import page
 
-from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work
+from aks_infiniband_cli.console import Answer, Command, at_work
 from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
 
 
@@ -25,13 +25,7 @@ def doctor(given: argparse.Namespace) -> Answer:
     file = kubeconfig_of(given)
     with at_work(f"Reading the cluster of context {file.context}"):
         snapshot = read(file.kubeconfig, namespace=given.namespace)
-    found, unread, next_ = examine(snapshot), snapshot.view.unread, to_measure(snapshot)
-    return Answer(
-        document=rendering.document(found, unread),
-        text=rendering.text(found, unread, next_),
-        shown=rendering.shown(found, unread, next_),
-        exit_code=FOUND if found else FINE,
-    )
+    return rendering.answer(examine(snapshot), snapshot.view.unread, to_measure(snapshot))
 
 
 DOCTOR: Final = Command(

@@ -8,7 +8,7 @@ from aks_infiniband.stack.stack import Stack
 from aks_infiniband.terminal import printable
 
 from aks_infiniband_cli.console import CommandError
-from aks_infiniband_cli.preflight.command import plain
+from aks_infiniband_cli.preflight.command import answer
 
 
 class PreflightError(pulumi.RunError):
@@ -31,7 +31,7 @@ def check_first(stack: Stack) -> None:
     except CommandError as error:
         raise PreflightError(f"aks-infiniband:preflight: {error}") from error
     failing = [line for line in lines if line.state == "fail"]
-    told = printable("\n".join(plain(failing or lines)))
+    told = printable(answer(pulumi.get_stack(), failing or lines).text)
     if failing:
         found = f"{len(failing)} of {len(lines)} checks fail, and nothing was changed"
         raise PreflightError(f"aks-infiniband:preflight: {found}:\n{told}")

@@ -1,10 +1,10 @@
-"""The command preflight: its flags, and its lines for a pipe and a terminal."""
+"""The command preflight: its flags, and its answer."""
 
 import argparse
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from rich.console import Group
+from rich.text import Text
 
 from aks_infiniband_cli.azure.flags import declare_stack
 from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work, uncut
@@ -16,37 +16,28 @@ _STYLES: Final = {"pass": "green", "fail": "bold red", "not checked": "yellow"}
 
 
 def run(given: argparse.Namespace) -> Answer:
-    """Check; the exit code is FOUND if a line fails."""
+    """Check what Azure would refuse."""
     with at_work("Asking Azure"):
         from aks_infiniband_cli.preflight.all_checks import look  # noqa: PLC0415 it takes two seconds
 
         lines = look(given.folder / f"Pulumi.{given.stack}.yaml", given.subscription, given.endpoint)
+    return answer(given.stack, lines)
+
+
+def answer(stack: str, lines: "Sequence[Line]") -> Answer:
+    """Each check, and what to do if it fails. FOUND if one fails."""
     return Answer(
-        document={"stack": given.stack, "checks": [vars(line) for line in lines]},
-        text="\n".join(plain(lines)),
-        shown=shown(lines),
+        document={"stack": stack, "checks": [vars(line) for line in lines]},
+        lines=[part for line in lines for part in _lines(line)],
         exit_code=FOUND if any(line.state == "fail" for line in lines) else FINE,
     )
 
 
-def plain(lines: "Sequence[Line]") -> Iterator[str]:
-    """One line for each check, and what to do below it."""
-    for line in lines:
-        yield f"{line.state:<11}  {line.check}: {line.found}"
-        if line.remedy:
-            yield f"{'':<11}  do: {line.remedy}"
-
-
-def shown(lines: "Sequence[Line]") -> Group:
-    """For a terminal: the same, with the state in colour."""
-    width = max(map(len, _STYLES))
-    parts = []
-    for line in lines:
-        state = (f"{line.state:<{width}}", _STYLES[line.state])
-        parts.append(uncut(state, "  ", (line.check, "bold"), f": {line.found}"))
-        if line.remedy:
-            parts.append(uncut(" " * width, "  do: ", (line.remedy, "italic")))
-    return Group(*parts)
+def _lines(line: "Line") -> Iterator[Text]:
+    """A check, and what to do below it."""
+    yield uncut((f"{line.state:<11}", _STYLES[line.state]), "  ", (line.check, "bold"), f": {line.found}")
+    if line.remedy:
+        yield uncut(f"{'':<11}  do: ", (line.remedy, "italic"))
 
 
 PREFLIGHT: Final = Command(

@@ -12,7 +12,7 @@ from aks_infiniband.terminal import one_line
 from aks_infiniband.validation.reports import Report
 
 from aks_infiniband_cli.bad_machines.replace.case import shown
-from aks_infiniband_cli.console import Answer, Command, CommandError, at_work, exit_code_of
+from aks_infiniband_cli.console import Answer, Command, CommandError, at_work, exit_code_of, uncut
 from aks_infiniband_cli.documents import content_of, json_file, name_of, named, require_new
 from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
 from aks_infiniband_cli.report.machines import line
@@ -77,7 +77,7 @@ def report(given: argparse.Namespace) -> Answer:
             "machines": machines,
             "files": files,
         },
-        text="\n".join([*told, *files]),
+        lines=[*map(uncut, [*told, *files])],
         exit_code=exit_code_of([*verdicts.values(), *(machine["verdict"] for machine in machines)]),
     )
 
@@ -137,7 +137,7 @@ def timeline(given: argparse.Namespace) -> Answer:
     ]
     return Answer(
         document={"chain": chain, "seconds": max(span.end for span in spans), "files": names},
-        text="\n".join([timeline.table(spans), *names]),
+        lines=[*map(uncut, [timeline.table(spans), *names])],
     )
 
 

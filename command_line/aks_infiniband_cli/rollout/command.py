@@ -3,10 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Final
 
-from aks_infiniband.terminal import one_line
-from rich.console import Group
-
-from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work, uncut
+from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work, lines_of
 from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
 
 if TYPE_CHECKING:
@@ -48,15 +45,14 @@ def rollout(given: argparse.Namespace) -> Answer:
         except NO_ANSWER as error:
             raise CommandError(f"a request to the cluster failed: {error}") from error
     said = f"released: {', '.join(released)}" if released else "no node is held"
-    return Answer(document={"released": released}, text=said)
+    return Answer(document={"released": released}, lines=lines_of(said))
 
 
 def answer_of(found: "Rollout") -> Answer:
     """The output of a rollout: lines for a person, a document for a program."""
     from aks_infiniband_cli.validate import rendering  # noqa: PLC0415
 
-    measured = rendering.lines_of(found.pool) if found.pool else ()
-    lines = [(one_line(line), style) for line, style in (*measured, *_lines(found))]
+    measured = rendering.pool_lines(found.pool) if found.pool else ()
     document = {
         "accepted": not found.shortfalls,
         "first": found.first,
@@ -69,8 +65,7 @@ def answer_of(found: "Rollout") -> Answer:
     }
     return Answer(
         document=document,
-        text="\n".join(line for line, _ in lines),
-        shown=Group(*(uncut((line, style)) for line, style in lines)),
+        lines=lines_of(*measured, *_lines(found)),
         exit_code=FOUND if found.shortfalls else FINE,
     )
 

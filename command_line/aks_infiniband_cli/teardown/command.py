@@ -1,14 +1,15 @@
 """The command teardown: its flags, and what it prints."""
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from aks_infiniband.terminal import one_line
-from rich.console import Group
+from rich.text import Text
 
 from aks_infiniband_cli.azure.flags import declare_stack
-from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work, uncut
+from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work, lines_of, uncut
 
 if TYPE_CHECKING:  # importing it takes two seconds
     from aks_infiniband_cli.teardown.left import Found
@@ -27,28 +28,25 @@ def run(given: argparse.Namespace) -> Answer:
         "lives": found.lives,
         "left": [vars(orphan) for orphan in found.left],
     }
-    if found.lives is not None:
-        lives = _lives(given.stack, found)
-        return Answer(document=document, text=lives, shown=uncut((lives, "yellow")), exit_code=FOUND)
-    clean = f"Nothing of stack {given.stack} is left in {found.where}."
-    left = [(one_line(orphan.what), one_line(orphan.remedy)) for orphan in found.left]
-    shown = [uncut(("left  ", "bold red"), what, "\n      remove: ", remedy) for what, remedy in left]
-    lines = [line for what, remedy in left for line in (f"left  {what}", f"      remove: {remedy}")]
-    return Answer(
-        document=document,
-        text="\n".join(lines) if left else clean,
-        shown=Group(*shown) if left else uncut((clean, "green")),
-        exit_code=FOUND if left else FINE,
-    )
+    if found.lives is None:
+        lines = [*_left(found)] or lines_of((f"Nothing of stack {given.stack} is left in {found.where}.", "green"))
+    else:
+        lines = lines_of(*((line, "yellow") for line in _lives(given.stack, found)))
+    fine = found.lives is None and not found.left
+    return Answer(document=document, lines=lines, exit_code=FINE if fine else FOUND)
 
 
-def _lives(stack: str, found: "Found") -> str:
+def _left(found: "Found") -> Iterator[Text]:
+    for orphan in found.left:
+        yield uncut(("left  ", "bold red"), one_line(orphan.what))
+        yield uncut(f"      remove: {one_line(orphan.remedy)}")
+
+
+def _lives(stack: str, found: "Found") -> Iterator[str]:
     """Its state removes all of it at once, and in the right order."""
-    return (
-        f"Stack {stack} lives: {one_line(found.lives or '')} is there, in {found.where}. Nothing of it is left over.\n"
-        f"To take it away: pulumi destroy --stack {stack}\n"
-        f"If its state is lost: --output json lists {len(found.left)} things, each with the command that removes it."
-    )
+    yield f"Stack {stack} lives: {found.lives} is there, in {found.where}. Nothing of it is left over."
+    yield f"To take it away: pulumi destroy --stack {stack}"
+    yield f"If its state is lost: --output json lists {len(found.left)} things, each with the command that removes it."
 
 
 TEARDOWN: Final = Command(

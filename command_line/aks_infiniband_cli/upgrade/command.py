@@ -3,11 +3,8 @@
 import argparse
 from typing import TYPE_CHECKING, Final
 
-from aks_infiniband.terminal import one_line
-from rich.console import Group
-
 from aks_infiniband_cli.azure.flags import declare_stack
-from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work, note, uncut
+from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work, lines_of, note
 from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
 
 if TYPE_CHECKING:
@@ -81,7 +78,7 @@ def upgrade(given: argparse.Namespace) -> Answer:
             planned = work.plan()
             if given.dry_run or not planned.steps:
                 return _planned(planned)
-            note("\n".join(_lines_of(planned)))
+            note("\n".join(_plan_lines(planned)))
             return _done(work.carry_out(planned), given.stack)
         except NO_ANSWER as error:
             raise CommandError(
@@ -90,10 +87,10 @@ def upgrade(given: argparse.Namespace) -> Answer:
 
 
 def _told(key: str, found: list[str], nothing: str) -> Answer:
-    return Answer(document={key: found}, text=f"{key}: {', '.join(found)}" if found else nothing)
+    return Answer(document={key: found}, lines=lines_of(f"{key}: {', '.join(found)}" if found else nothing))
 
 
-def _lines_of(planned: "Plan") -> list[str]:
+def _plan_lines(planned: "Plan") -> list[str]:
     """The plan as text: a line a step, what to know, and how long it takes."""
     if not planned.steps:
         return ["nothing to do: everything has it already"]
@@ -124,15 +121,14 @@ def _document(planned: "Plan") -> dict[str, object]:
 
 
 def _planned(planned: "Plan") -> Answer:
-    return Answer(document={"plan": _document(planned)}, text="\n".join(map(one_line, _lines_of(planned))))
+    return Answer(document={"plan": _document(planned)}, lines=lines_of(*_plan_lines(planned)))
 
 
 def _done(found: "Done", stack: str) -> Answer:
     from aks_infiniband_cli.validate import rendering  # noqa: PLC0415
 
     stopped = found.stopped
-    measured = rendering.lines_of(stopped.measured) if stopped and stopped.measured else ()
-    lines = [(one_line(line), style) for line, style in (*measured, *_lines(found, stack))]
+    measured = rendering.pool_lines(stopped.measured) if stopped and stopped.measured else ()
     document = {
         "plan": _document(found.plan),
         "accepted": stopped is None,
@@ -150,8 +146,7 @@ def _done(found: "Done", stack: str) -> Answer:
     }
     return Answer(
         document=document,
-        text="\n".join(line for line, _ in lines),
-        shown=Group(*(uncut((line, style)) for line, style in lines)),
+        lines=lines_of(*measured, *_lines(found, stack)),
         exit_code=FOUND if stopped else FINE,
     )
 

@@ -10,7 +10,7 @@ from aks_infiniband.facts.baselines import FIGURES
 from aks_infiniband.facts.bounds import MOST_LIMIT
 from aks_infiniband.facts.catalog.machine import Mode
 
-from aks_infiniband_cli.console import Answer, Command, CommandError, at_work, exit_code_of, note
+from aks_infiniband_cli.console import Answer, Command, CommandError, at_work, note
 from aks_infiniband_cli.documents import content_of, require_new, write_document
 from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
 from aks_infiniband_cli.test_results.files import declare_test_results, named_test_results, write_test_results
@@ -93,18 +93,13 @@ def validate(given: argparse.Namespace) -> Answer:
             found = uncordoned(file.kubeconfig, _wish(given))
         else:
             found = validated(file.kubeconfig, _wish(given), say)
-    document = rendering.document(found)
+    answer = rendering.answer(found)
     if out is not None:
-        write_document(document, out)
+        write_document(answer.document, out)
     write_test_results([rendering.suite_of(pool) for pool in found.pools], results)
     for kept in files.values():
         note(f"kept: {kept}")
-    return Answer(
-        document=document,
-        text=rendering.text(found),
-        shown=rendering.shown(found),
-        exit_code=exit_code_of(pool.verdict for pool in found.pools),
-    )
+    return answer
 
 
 def _wish(given: argparse.Namespace) -> "Wish":

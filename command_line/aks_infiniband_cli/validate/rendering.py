@@ -1,16 +1,14 @@
-"""The measurements, for a terminal, a pipe and a program."""
+"""The answer of the command: what was measured, what is worse, and which nodes were cordoned."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from aks_infiniband.terminal import one_line
 from aks_infiniband.validation.membership import Membership
 from aks_infiniband.validation.reports import Report, headline, kinds_of, passed, table, verdict_of
-from rich.console import Group
 
-from aks_infiniband_cli.console import uncut
+from aks_infiniband_cli.console import Answer, exit_code_of, lines_of
 from aks_infiniband_cli.test_results.cases import Suite, suite
 from aks_infiniband_cli.validate.comparison import Change
 from aks_infiniband_cli.validate.nodes import LeftOut
@@ -63,19 +61,21 @@ class Found:
     uncordoned: Mapping[str, str] = field(default_factory=dict)
 
 
-def document(found: Found) -> dict[str, Any]:
-    """For programs."""
-    return {
+def answer(found: Found) -> Answer:
+    """FOUND if a pool fails or warns, else UNMEASURED if one was not measured."""
+    document = {
         "pools": {pool.name: document_of(pool) for pool in found.pools},
         "cordoned": dict(found.cordoned),
         "not_cordoned": dict(found.not_cordoned),
         "uncordoned": dict(found.uncordoned),
     }
+    exit_code = exit_code_of(pool.verdict for pool in found.pools)
+    return Answer(document=document, lines=lines_of(*_lines(found)), exit_code=exit_code)
 
 
 def document_of(pool: Pool) -> dict[str, Any]:
     """For programs: one pool."""
-    compared = {"finished": pool.before, "figures": [_plain(change) for change in pool.changes]}
+    compared = {"finished": pool.before, "figures": [asdict(change) for change in pool.changes]}
     return {
         "verdict": pool.verdict,
         "measured_on": pool.report["finished"] if pool.report else None,
@@ -91,24 +91,10 @@ def document_of(pool: Pool) -> dict[str, Any]:
     }
 
 
-def _plain(change: Change) -> dict[str, Any]:
-    return {name: getattr(change, name) for name in Change.__dataclass_fields__}
-
-
-def text(found: Found) -> str:
-    """For a pipe."""
-    return "\n".join(one_line(line) for line, _ in _lines(found))
-
-
-def shown(found: Found) -> Group:
-    """For a terminal: the same, in colours."""
-    return Group(*(uncut((one_line(line), style)) for line, style in _lines(found)))
-
-
 def _lines(found: Found) -> Iterator[tuple[str, str]]:
     """Each line, and its style on a terminal."""
     for pool in found.pools:
-        yield from lines_of(pool)
+        yield from pool_lines(pool)
     for node, why in found.cordoned.items():
         yield f"cordoned {node}:", "bold red"
         yield from ((f"  {part}", "bold red") for part in why.split("; "))
@@ -129,7 +115,7 @@ def suite_of(pool: Pool) -> Suite:
     return suite(pool.name, pool.verdict, told, pool.report)
 
 
-def lines_of(pool: Pool) -> Iterator[tuple[str, str]]:
+def pool_lines(pool: Pool) -> Iterator[tuple[str, str]]:
     """Each line of a pool, and its style on a terminal."""
     yield _headline(pool), _STYLES.get(pool.verdict, "bold red")
     if pool.report is None:

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from aks_infiniband_cli.console import Answer, Command, CommandError, stack_name
+from aks_infiniband_cli.console import Answer, Command, CommandError, stack_name, uncut
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -33,11 +33,11 @@ def run(given: argparse.Namespace) -> Answer:
     if not given.sample:
         chosen = pools if given.pool is None else {given.pool: pools[given.pool]}
         found: dict[str, Any] = {name: pod_templates(stack, pool) for name, pool in chosen.items()}
-        return Answer(document={"pools": found}, text=json.dumps(found, indent=2))
+        return Answer(document={"pools": found}, lines=[uncut(json.dumps(found, indent=2))])
     if given.pool is None:
         raise CommandError(f"--sample is of one pool: aks-infiniband workload POOL --sample; {has}")
     job = sample_of(stack, pools[given.pool])
-    return Answer(document={"sample": job}, text=json.dumps(job, indent=2))
+    return Answer(document={"sample": job}, lines=[uncut(json.dumps(job, indent=2))])
 
 
 WORKLOAD: Final = Command(

@@ -17,7 +17,7 @@ from aks_infiniband.operators.gpu_operator import is_gpu_pool
 from aks_infiniband_cli.choose import command as command_room
 from aks_infiniband_cli.choose.answers import Answers, Fabric, Workload
 from aks_infiniband_cli.choose.decision import decide
-from aks_infiniband_cli.choose.page import document_of, shown, text_of
+from aks_infiniband_cli.choose.page import decision_lines, decision_table, document_of
 from aks_infiniband_cli.choose.prices import price_command, price_of
 from aks_infiniband_cli.choose.stack_file import KUBERNETES, stack_file
 from aks_infiniband_cli.console import CommandError
@@ -174,7 +174,8 @@ def test_only_sizes_that_nobody_has_seen_on_sale_have_no_price() -> None:
     assert unknown == {"Standard_ND96isrf_H200_v5", *gb300}
     assert price_of("Standard_HB120-16rs_v3") == price_of("Standard_HB120rs_v3")
     chosen = decide(Answers(workloads=("training",), vm_size="Standard_ND128isr_GB300_v6"))
-    assert "traffic: not known here. Today's" in text_of(document_of(chosen, region="eastus"))
+    lines = decision_lines(document_of(chosen, region="eastus"))
+    assert any("traffic: not known here. Today's" in line.plain for line in lines)
 
 
 def test_a_file_is_written_once_and_never_over_another(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -270,7 +271,7 @@ def test_on_a_terminal_it_asks_for_what_no_flag_says(
 def test_a_source_is_whole_on_a_narrow_terminal() -> None:
     output = StringIO()
     document = document_of(decide(Answers(workloads=("training",), gpus=32)), "eastus")
-    Console(width=80, file=output).print(shown(document))
+    Console(width=80, file=output).print(decision_table(document))
     assert "…" not in output.getvalue()
 
 

@@ -10,9 +10,7 @@ from pathlib import Path
 
 import pytest
 from aks_infiniband_cli import main as door
-from aks_infiniband_cli.console import FOUND, Answer, Command, CommandError, at_work
-from rich.console import Group
-from rich.text import Text
+from aks_infiniband_cli.console import FOUND, Answer, Command, CommandError, at_work, uncut
 
 from tests.unit.command_line.documented import PAGE, documented
 
@@ -34,7 +32,7 @@ def run(monkeypatch: pytest.MonkeyPatch, answer: Answer | BaseException, *flags:
     return door.main(["look", "--pool", "ndh100", *flags])
 
 
-ANSWER = Answer(document={"pools": ["ndh100"]}, text="pool ndh100", shown="[bold]pool[/] ndh100", exit_code=FOUND)
+ANSWER = Answer(document={"pools": ["ndh100"]}, lines=[uncut(("pool", "bold"), " ndh100")], exit_code=FOUND)
 
 
 def test_a_pipe_gets_plain_text_and_the_exit_code_says_what_was_found(
@@ -61,7 +59,7 @@ def test_what_others_wrote_is_shown_and_never_sent_to_a_terminal_or_a_pipe(
     monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "200")
-    run(monkeypatch, Answer(document={}, text=FORGED, shown=Group(Text(FORGED, style="bold red"))))
+    run(monkeypatch, Answer(document={}, lines=[uncut((FORGED, "bold red"))]))
     out, _ = capsys.readouterr()
     assert SHOWN in out
     assert not {"\x07", "\x9b", "\u202e", "\udcff"} & set(out)
@@ -71,7 +69,7 @@ def test_what_others_wrote_is_shown_and_never_sent_to_a_terminal_or_a_pipe(
 def test_a_document_of_what_others_wrote_says_the_same_to_a_program_and_nothing_to_a_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run(monkeypatch, Answer(document={"said": FORGED}, text=""), "--output", "json")
+    run(monkeypatch, Answer(document={"said": FORGED}, lines=()), "--output", "json")
     out, _ = capsys.readouterr()
     assert json.loads(out)["said"] == FORGED
     assert out.replace("\n", "").isprintable()

@@ -16,7 +16,7 @@ from aks_infiniband_cli.validate.comparison import changes, earlier
 from httpx2 import ConnectError, HTTPError
 from lightkube.core.exceptions import ConfigError
 from lightkube.resources.batch_v1 import Job
-from rich.console import Console
+from rich.console import Console, Group
 
 from tests.unit.command_line.validations import (
     ACCEPTED,
@@ -194,20 +194,20 @@ def test_the_transcripts_of_the_page_are_what_the_command_prints() -> None:
     documents = json.loads(Path(__file__).with_name("validated.json").read_text(encoding="utf-8"))
     for name in ("cordon", "uncordon"):
         said = documents[name]
-        assert f"/kubeconfig --{name}\n{rendering.text(found_in(said))}\n" in page
-        assert {"schema_version": SCHEMA_VERSION, **rendering.document(found_in(said))} == said
+        assert f"/kubeconfig --{name}\n{rendering.answer(found_in(said)).text}\n" in page
+        assert {"schema_version": SCHEMA_VERSION, **rendering.answer(found_in(said)).document} == said
 
 
 def test_a_terminal_shows_the_same_words() -> None:
     documents = json.loads(Path(__file__).with_name("validated.json").read_text(encoding="utf-8"))
     found = found_in(documents["cordon"])
     console = Console(width=200, record=True, file=io.StringIO(), highlight=False)
-    console.print(rendering.shown(found))
-    assert console.export_text().split() == rendering.text(found).split()
+    console.print(Group(*rendering.answer(found).lines))
+    assert console.export_text().split() == rendering.answer(found).text.split()
 
 
 def test_where_there_is_nothing_to_uncordon_it_says_so() -> None:
-    assert rendering.text(rendering.Found()) == "no node is cordoned by this command"
+    assert rendering.answer(rendering.Found()).text == "no node is cordoned by this command"
 
 
 @pytest.mark.parametrize("limit", ["rdma-write-bandwidth=nan", "rdma-write-bandwidth=inf", "all-reduce=0", "speed=3"])

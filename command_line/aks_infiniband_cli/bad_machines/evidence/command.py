@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Final
 
-from aks_infiniband_cli.console import Answer, Command, at_work
+from aks_infiniband_cli.console import Answer, Command, at_work, uncut
 from aks_infiniband_cli.documents import content_of, name_of, require_new, write_document
 from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
 
@@ -35,7 +35,7 @@ def evidence(given: argparse.Namespace) -> Answer:
         found = collect(file.kubeconfig, given.node, given.namespace, measured=measured, say=say)
     write_document(found, out)
     document = {"file": str(out), **{key: found[key] for key in _TOLD}, "problems": problems_of(found)}
-    return Answer(document=document, text=f"{found['ticket']}\n\nkept: {out}")
+    return Answer(document=document, lines=[uncut(found["ticket"]), uncut(f"\nkept: {out}")])
 
 
 EVIDENCE: Final = Command(

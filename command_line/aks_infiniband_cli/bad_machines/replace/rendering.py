@@ -3,14 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from aks_infiniband.terminal import one_line
-from rich.console import Group
-
 from aks_infiniband_cli.bad_machines.replace.beginning import Plan, Wish
 from aks_infiniband_cli.bad_machines.replace.case import Case, shown
 from aks_infiniband_cli.bad_machines.replace.decision import FEWEST
 from aks_infiniband_cli.bad_machines.replace.measuring import NEIGHBOURS
-from aks_infiniband_cli.console import FINE, FOUND, Answer, uncut
+from aks_infiniband_cli.console import FINE, FOUND, Answer, lines_of
 
 _STYLES: Mapping[str | None, str] = {"cured": "green", "replaced": "green", "let in": "yellow", None: "yellow"}
 _WHOLE = ("cured", "replaced")
@@ -27,8 +24,7 @@ def plan(found: Plan, wish: Wish) -> Answer:
         "machines": found.seen.count,
         "begun_today": found.begun_today,
     }
-    lines = [(one_line(line), style) for line, style in _plan(found, wish)]
-    return _answer({"plan": document, "cases": []}, lines, FOUND if found.refused else FINE)
+    return _answer({"plan": document, "cases": []}, [*_plan(found, wish)], FOUND if found.refused else FINE)
 
 
 def _plan(found: Plan, wish: Wish) -> Iterator[tuple[str, str]]:
@@ -76,12 +72,12 @@ def _steps(found: Plan, wish: Wish) -> Iterator[tuple[str, str]]:
 def refused(found: Plan) -> Answer:
     """The reason why the case was not begun."""
     document = {"plan": {"node": found.case.node, "pool": found.case.pool, "refused": found.refused}, "cases": []}
-    return _answer(document, [(one_line(f"not begun: {found.refused}"), "bold red")], FOUND)
+    return _answer(document, [(f"not begun: {found.refused}", "bold red")], FOUND)
 
 
 def done(cases: Sequence[Case]) -> Answer:
     """The finished cases. The exit code is FOUND if a pool is not whole."""
-    lines = [(one_line(line), style) for case in cases for line, style in lines_of(case)]
+    lines = [line for case in cases for line in _case_lines(case)]
     whole = all(case.outcome in _WHOLE for case in cases)
     document = {"plan": None, "cases": [shown(case) for case in cases]}
     return _answer(document, lines or [("nothing was to be done", "green")], FINE if whole else FOUND)
@@ -103,7 +99,7 @@ def released(node: str, name: str | None) -> Answer:
     return _answer({"plan": None, "cases": [], "released": name}, [(said, "green")], FINE)
 
 
-def lines_of(case: Case) -> Iterator[tuple[str, str]]:
+def _case_lines(case: Case) -> Iterator[tuple[str, str]]:
     """Each line of a case, and its style on a terminal."""
     yield case.told(), _STYLES.get(case.outcome, "bold red")
     for line in case.lines:
@@ -115,9 +111,4 @@ def lines_of(case: Case) -> Iterator[tuple[str, str]]:
 
 
 def _answer(document: Mapping[str, Any], lines: Sequence[tuple[str, str]], exit_code: int) -> Answer:
-    return Answer(
-        document=document,
-        text="\n".join(line for line, _ in lines),
-        shown=Group(*(uncut((line, style)) for line, style in lines)),
-        exit_code=exit_code,
-    )
+    return Answer(document=document, lines=lines_of(*lines), exit_code=exit_code)

@@ -65,14 +65,14 @@ def test_what_follows_on_one_node_is_told_on_another() -> None:
 def test_a_hundred_objects_of_one_kind_are_shortened_in_text_and_whole_in_the_document() -> None:
     [first, _] = examine(sick("gpus-without-rdma"))
     found = [replace(first, about=f"pod apps/train-{number}") for number in range(100)]
-    assert "and 95 more of the kind" in rendering.text(found, [])
-    assert "train-5" not in rendering.text(found, [])
-    assert len(rendering.document(found, [])["findings"]) == 100
+    assert "and 95 more of the kind" in rendering.answer(found, []).text
+    assert "train-5" not in rendering.answer(found, []).text
+    assert len(rendering.answer(found, []).document["findings"]) == 100
 
 
 def test_a_cluster_that_could_be_read_in_part_is_called_fine_in_that_part_alone() -> None:
-    assert rendering.text([], []) == "doctor: nothing of what the catalogue knows is wrong"
-    said = rendering.text([], ["DaemonSets: forbidden"]).splitlines()
+    assert rendering.answer([], []).text == "doctor: nothing of what the catalogue knows is wrong"
+    said = rendering.answer([], ["DaemonSets: forbidden"]).text.splitlines()
     assert said == [
         "not looked at: DaemonSets: forbidden",
         "doctor: nothing of what the catalogue knows is wrong in what could be read",
@@ -82,8 +82,9 @@ def test_a_cluster_that_could_be_read_in_part_is_called_fine_in_that_part_alone(
 def test_text_and_terminal_say_object_evidence_cause_and_fix() -> None:
     found = examine(sick("memlock"))
     console = Console(width=200, record=True, file=io.StringIO())
-    console.print(rendering.shown(found, ["nodes: forbidden"]))
-    for text in (rendering.text(found, ["nodes: forbidden"]), console.export_text()):
+    answer = rendering.answer(found, ["nodes: forbidden"])
+    console.print(answer.table)
+    for text in (answer.text, console.export_text()):
         for part in (
             "pod apps/train-0",
             "ibv_reg_mr failed",
@@ -137,7 +138,7 @@ def test_a_validation_that_failed_is_told_with_node_device_and_what_was_measured
 
 def test_the_transcript_of_the_page_is_what_the_command_prints() -> None:
     page = (Path(__file__).parents[4] / "docs" / "doctor.md").read_text(encoding="utf-8")
-    said = rendering.text(examine(sick("device-plugin-selectors")), [])
+    said = rendering.answer(examine(sick("device-plugin-selectors")), []).text
     assert f"/kubeconfig\n{said}\n$ echo $?\n1\n" in page
 
 
@@ -148,7 +149,7 @@ def test_a_pool_that_nothing_has_measured_is_named_with_the_command_and_a_missin
     told = "doctor: to measure the machines, too: aks-infiniband validate --pool ndh100"
     assert to_measure(snapshot) == [told]
     assert examine(snapshot) == []
-    assert rendering.text([], [], [told]).splitlines()[-1] == told
+    assert rendering.answer([], [], [told]).text.splitlines()[-1] == told
     for node in snapshot.view.nodes:
         labels: Any = node["metadata"]["labels"]
         for label in ("kubernetes.azure.com/agentpool", "agentpool"):
