@@ -146,7 +146,7 @@ def policy_findings(view: View, kind: str) -> list[Finding]:
     """The state of a NicClusterPolicy, ClusterPolicy or DeviceConfig, and which of its parts are not ready."""
     policies = [policy for policy in view.policies if policy.get("kind") == kind]
     if not policies:
-        what, command = f"there is no {kind} in the cluster", f"kubectl get {kind.lower()}s"
+        what, command = f"there is no {kind} in the cluster", f"kubectl get {kind.lower()}"
         return [Finding(symptom="policy-absent", about=kind, what=what, command=command)]
     return [_policy(policy) for policy in policies if _state(policy) != "ready"]
 

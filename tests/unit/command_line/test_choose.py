@@ -29,63 +29,9 @@ H100, HBV4, A100 = "Standard_ND96isr_H100_v5", "Standard_HB176rs_v4", "Standard_
 MI300X = "Standard_ND96isr_MI300X_v5"
 
 
-@pytest.mark.parametrize(
-    ("answers", "transport", "count", "word"),
-    [
-        (Answers(workloads=("training",), gpus=32), "RDMA exclusive", 4, "each pod holds its adapters alone"),
-        (Answers(workloads=("fine-tuning",), gpus=16), "RDMA shared", 2, "up to 63 pods"),
-        (Answers(workloads=("mpi",), nodes=8), "RDMA shared", 8, "1 × NDR InfiniBand of 400 Gb/s"),
-        (Answers(workloads=("training",), vm_size=HBV4), "RDMA shared", 2, "up to 63 pods"),
-        (Answers(workloads=("tcp-ip",), nodes=4), "IPoIB", 4, "6664.13 Mb/s"),
-        (Answers(workloads=("training",), vm_size=A100, verbs=False), "IPoIB", 2, "use no verbs"),
-        (Answers(workloads=("training",), vm_size=A100), "RDMA exclusive", 2, "bus bandwidth of 187.22 GB/s"),
-        (Answers(workloads=("training",), gpus=8), "TCP", 1, "fewer than the 16 of two machines"),
-        (Answers(workloads=("training",), gpus=15), "TCP", 2, "15 GPUs are fewer than the 16"),
-        (Answers(workloads=("inference",), gpus=64), "TCP", 8, "inference alone"),
-        (Answers(workloads=("mpi",), nodes=1), "TCP", 1, "InfiniBand connects at least two machines"),
-        (Answers(workloads=("inference",), vm_size="Standard_NC24ads_A100_v4"), "TCP", 1, "does not have InfiniBand"),
-        (Answers(workloads=("training",), existing=True, fabric="roce"), "RoCE v2", 1, "GID index 3"),
-        (Answers(workloads=("training",), existing=True, fabric="ethernet"), "TCP", 1, "Ethernet"),
-    ],
-)
-def test_the_way_follows_from_the_workload_and_says_why(
-    answers: Answers, transport: str, count: int, word: str
-) -> None:
-    decision = decide(answers)
-    assert (decision.transport, decision.count) == (transport, count)
-    assert word in " ".join(reason.text for reason in decision.reasons)
-
-
-def test_amds_gpus_get_their_operator_unless_you_name_another_owner() -> None:
-    usual = decide(Answers(workloads=("training",), vm_size=MI300X))
-    assert usual.gpu_driver == "operator"
-    assert "AMD's GPU Operator builds the driver of the 8 × MI300X" in " ".join(each.text for each in usual.reasons)
-    none = decide(Answers(workloads=("training",), vm_size=MI300X, gpu_driver="none"))
-    assert none.gpu_driver is None
-    assert "pods get no GPU; set it to operator or image" in " ".join(each.text for each in none.reasons)
-
-
 def test_every_figure_has_its_source() -> None:
     for reason in decide(Answers(workloads=("training",), gpus=32)).reasons:
         assert reason.source or not any(unit in reason.text for unit in ("GB/s", "Gb/s", "times slower")), reason.text
-
-
-@pytest.mark.parametrize(
-    ("workloads", "transport", "word"),
-    [
-        (("mpi", "tcp-ip"), "IPoIB", "mpi and tcp-ip: this mode serves them all; tcp-ip binds to net1"),
-        (("tcp-ip", "training"), "IPoIB", "tcp-ip and training: this mode serves them all"),
-        (("training", "fine-tuning"), "RDMA shared", "training and fine-tuning: this mode serves them all"),
-        (("training", "inference"), "RDMA shared", "training and inference: this mode serves them all"),
-        (("fine-tuning", "mpi", "tcp-ip"), "IPoIB", "fine-tuning and mpi and tcp-ip: this mode serves them all"),
-    ],
-)
-def test_several_workloads_get_the_way_that_serves_them_all_with_the_reason(
-    workloads: tuple[Workload, ...], transport: str, word: str
-) -> None:
-    decision = decide(Answers(workloads=workloads))
-    assert decision.transport == transport
-    assert word in " ".join(reason.text for reason in decision.reasons)
 
 
 def test_each_workload_that_is_named_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -95,23 +41,6 @@ def test_each_workload_that_is_named_counts(tmp_path: Path, capsys: pytest.Captu
         config = yaml.safe_load((tmp_path / f"Pulumi.{order[0]}.yaml").read_text())["config"]
         assert config["aks-infiniband:networkOperator"] == {"mode": "ipoib"}
         assert "serves them all" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("answers", "word"),
-    [
-        (Answers(workloads=("mpi",), vm_size=HBV4, gpus=16), "has none"),
-        (Answers(workloads=("training",), gpus=32, nodes=2), "4 machines of 8"),
-        (Answers(workloads=("training",), nodes=101), "100 at most"),
-        (Answers(workloads=("training",), vm_size="Standard_ND96isr_H10_v5"), H100),
-        (Answers(workloads=("mpi",), vm_size=HBV4, gpu_driver="operator"), "does not have GPUs"),
-        (Answers(workloads=("tcp-ip",), vm_size="Standard_HC44rs"), "ipoibDevices"),
-        (Answers(workloads=("tcp-ip",), verbs=True), "--verbs"),
-    ],
-)
-def test_answers_that_do_not_go_together_are_refused(answers: Answers, word: str) -> None:
-    with pytest.raises(CommandError, match=word):
-        decide(answers)
 
 
 def written(answers: Answers) -> str:
@@ -201,13 +130,6 @@ def test_what_is_said_next_can_be_typed_in_the_folder(
         (tmp_path / file).write_text("{}")
     assert main(["init", "--workload", "training", "--gpus", "16", "--folder", str(tmp_path), "--stack", "lab"]) == 0
     assert said in capsys.readouterr().out
-
-
-def test_machines_of_four_gpus_are_counted_by_their_own_and_a_rack_has_what_must_be_known() -> None:
-    gb300 = Answers(workloads=("training",), vm_size="Standard_ND128isr_GB300_v6", gpus=8)
-    decision = decide(gb300)
-    assert (decision.worth_it, decision.count) == (True, 2)
-    assert any("AKSInfinibandSupport must not be registered" in reason.text for reason in decision.reasons)
 
 
 def test_where_it_is_not_worth_its_price_no_file_is_written_unless_asked_for(

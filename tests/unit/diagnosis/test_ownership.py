@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import pytest
-from aks_infiniband.diagnosis.ownership import Owner, operators_pods, owner_of, trusted_namespaces
+from aks_infiniband.diagnosis.ownership import operators_pods, trusted_namespaces
 from aks_infiniband.diagnosis.view import View
 
 
@@ -11,28 +10,6 @@ def made_in(namespace: str, kind: str = "NicClusterPolicy") -> Any:
     owner = {"kind": kind, "name": "x", "uid": "1", "controller": True}
     metadata = {"name": "mofed", "namespace": namespace, "ownerReferences": [owner]}
     return {"metadata": metadata, "spec": {"template": {"spec": {"containers": []}}}}
-
-
-def said_of_a_node(by: str, namespace: str = "default") -> Any:
-    about = {"kind": "Node", "name": "a"}
-    return {"metadata": {"namespace": namespace}, "involvedObject": about, "source": {"component": by}}
-
-
-@pytest.mark.parametrize(
-    ("item", "owner"),
-    [
-        ({"metadata": {"namespace": "network-operator"}}, "operator"),
-        ({"metadata": {"namespace": "kube-system"}}, "AKS"),
-        ({"metadata": {"namespace": "aks-infiniband-system"}}, "ours"),
-        ({"metadata": {"namespace": "team", "labels": {"app.kubernetes.io/part-of": "aks-infiniband"}}}, "another"),
-        (said_of_a_node("aks-auto-repair"), "AKS"),
-        (said_of_a_node("aks-infiniband-light-check"), "ours"),
-        (said_of_a_node("aks-auto-repair", "team"), "another"),
-        (said_of_a_node("a-tenant"), "another"),
-    ],
-)
-def test_namespace_and_account_say_whose_it_is(item: Any, owner: Owner) -> None:
-    assert owner_of(item) == owner
 
 
 def test_a_pod_is_an_operators_if_a_daemon_set_has_made_it_there_and_it_has_not_ended() -> None:

@@ -20,7 +20,7 @@ def node(name: Any, *, ready: Any = "True", labels: Any = None, cordoned: Any = 
         "metadata": {"name": name, "labels": {"agentpool": "ndh100", NIC: "true", GPU: "true"} | (labels or {})},
         "spec": {"unschedulable": True} if cordoned else {},
         "status": {
-            "conditions": [{"type": "Ready", "status": ready, "reason": "NodeStatusUnknown", "message": "gone"}],
+            "conditions": [{"type": "Ready", "status": ready, "reason": "NodeStatusUnknown", "message": "no answer"}],
             "allocatable": {"nvidia.com/gpu": "8", "rdma/shared_ib": "63"} | allocatable,
         },
     }

@@ -1,6 +1,5 @@
 """The kinds of cases, and the outcome of a case of each."""
 
-import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -12,17 +11,15 @@ from aks_infiniband.validation.payload.rdma.narrowing import End
 from aks_infiniband.validation.payload.rdma.tasks import Task
 from aks_infiniband.validation.pool_expectations import expectations
 
+from tests.cases import Case, patched
 from tests.unit.validation.collective_runs import EXPECTED, failure, run
 from tests.unit.validation.fabric import Fabric
 from tests.unit.validation.healthy import POOL, healthy
 
-GONE: Final = "gone"
-ALL: Final = "all"
 USUAL: Final = "usual"
 """Stands for the threshold that a figure has by default."""
 NONE: Final = "none"
 """Stands for no thresholds at all."""
-Case = Mapping[str, Any]
 Outcome = dict[str, Any]
 
 
@@ -92,19 +89,6 @@ FAMILIES: Final[Mapping[str, Callable[[Case], Outcome]]] = {
     "run": outcome_of_run,
 }
 """By the first word of a file's name, what gives the outcome of a case."""
-
-
-def patched(value: Any, change: Any) -> Any:
-    """A value with a change: of a mapping by key, of a list by position or of all its items; all else is replaced."""
-    if not isinstance(change, dict) or not isinstance(value, dict | list):
-        return copy.deepcopy(change)
-    if isinstance(value, list):
-        items = {place: patched(item, change[ALL]) if ALL in change else item for place, item in enumerate(value)}
-        return list(patched(items, {place: item for place, item in change.items() if place != ALL}).values())
-    made = {**value}
-    for key, item in change.items():
-        made[key] = patched(made.get(key), item)
-    return {key: item for key, item in made.items() if item != GONE}
 
 
 def _counted(expected: Any, case: Case) -> Any:

@@ -1,0 +1,17 @@
+"""The kinds of cases, and the outcome of a case of each."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from tests.cases import Case
+from tests.unit.command_line.cases.adopting import outcome_of_adoption
+from tests.unit.command_line.cases.deciding import outcome_of_answers
+from tests.unit.command_line.cases.ill_machines import outcome_of_category, outcome_of_evidence
+
+FAMILIES: Final[Mapping[str, Callable[[Case], Any]]] = {
+    "adopt": outcome_of_adoption,
+    "init": outcome_of_answers,
+    "evidence": outcome_of_evidence,
+    "category": outcome_of_category,
+}
+"""By the first word of a file's name, what gives the outcome of a case."""
