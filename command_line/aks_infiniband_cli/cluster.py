@@ -1,6 +1,9 @@
 """A client of a cluster, and the errors of a request without an answer. Importing it takes a second."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
 from typing import Any, Final
 
 from aks_infiniband.access.client import connect
@@ -9,7 +12,7 @@ from aks_infiniband.diagnosis.view import View
 from aks_infiniband.handwritten import HandwrittenError, json_document, shortened
 from aks_infiniband.handwritten.form import Form, formed
 from httpx2 import DecodingError, HTTPError, HTTPStatusError, Response
-from lightkube import Client
+from lightkube import ApiError, Client
 from lightkube.core.exceptions import ConfigError
 from lightkube.resources.apps_v1 import DaemonSet
 
@@ -38,6 +41,16 @@ def connected(kubeconfig: str) -> Client:
 def operators_in(client: Client) -> set[str]:
     """The namespaces whose pods are believed to be an operator's. Raises NO_ANSWER."""
     return trusted_namespaces(View(daemon_sets=[found.to_dict() for found in client.list(DaemonSet, namespace="*")]))
+
+
+@contextmanager
+def refusal_allowed(*statuses: HTTPStatus) -> Iterator[None]:
+    """End a block quietly if the API server refuses a request in it with one of these statuses."""
+    try:
+        yield
+    except ApiError as error:
+        if error.status.code not in statuses:
+            raise
 
 
 class _Metadata(Form):

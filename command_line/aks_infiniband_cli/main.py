@@ -12,15 +12,15 @@ from aks_infiniband.terminal import unforeseen
 from aks_infiniband_cli.adopt.command import ADOPT
 from aks_infiniband_cli.assistant.command import MCP
 from aks_infiniband_cli.bad_machines.evidence.command import EVIDENCE
-from aks_infiniband_cli.bad_machines.replace.command import REPLACE
 from aks_infiniband_cli.choose.command import INIT
 from aks_infiniband_cli.console import WRONG_USE, Command, CommandError, Parser, note, show
 from aks_infiniband_cli.doctor.command import DOCTOR
+from aks_infiniband_cli.machine_by_machine.replace.command import REPLACE
+from aks_infiniband_cli.machine_by_machine.rollout.command import ROLLOUT
+from aks_infiniband_cli.machine_by_machine.upgrade.command import UPGRADE
 from aks_infiniband_cli.preflight.command import PREFLIGHT
 from aks_infiniband_cli.report.command import REPORT, TIMELINE
-from aks_infiniband_cli.rollout.command import ROLLOUT
 from aks_infiniband_cli.teardown.command import TEARDOWN
-from aks_infiniband_cli.upgrade.command import UPGRADE
 from aks_infiniband_cli.validate.command import VALIDATE
 from aks_infiniband_cli.workload.command import WORKLOAD
 

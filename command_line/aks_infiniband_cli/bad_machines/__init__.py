@@ -1,4 +1,1 @@
-"""The treatment of a bad machine: evidence is kept of it, and another one takes its place.
-
-The validation and the light check, not this room, find bad machines.
-"""
+"""Evidence of a bad machine. The validation and the light check find one, and `replace` has another take its place."""

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from aks_infiniband.terminal import one_line
 from aks_infiniband.validation.reports import Report
 
-from aks_infiniband_cli.bad_machines.replace.case import shown
 from aks_infiniband_cli.console import Answer, Command, CommandError, at_work, exit_code_of, uncut
 from aks_infiniband_cli.documents import content_of, json_file, name_of, named, require_new
 from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
+from aks_infiniband_cli.machine_by_machine.replace.case import shown
 from aks_infiniband_cli.report.machines import line
 from aks_infiniband_cli.test_results.cases import suite
 from aks_infiniband_cli.test_results.files import declare_test_results, named_test_results, write_test_results
 
 if TYPE_CHECKING:
-    from aks_infiniband_cli.bad_machines.replace.case import Case
+    from aks_infiniband_cli.machine_by_machine.replace.case import Case
     from aks_infiniband_cli.report.sources import Reports
 
 

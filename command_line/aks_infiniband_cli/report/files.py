@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from aks_infiniband_cli.bad_machines.replace.case import Case
+from aks_infiniband_cli.machine_by_machine.replace.case import Case
 from aks_infiniband_cli.report import page, plots
 from aks_infiniband_cli.report.sources import Reports
 

@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from aks_infiniband_cli.bad_machines.replace.case import Case
+from aks_infiniband_cli.machine_by_machine.replace.case import Case
 from aks_infiniband_cli.report import plots
 
 _MAPPED: Final = ("rdma-write-bandwidth", "rdma-read-bandwidth", "rdma-read-latency")

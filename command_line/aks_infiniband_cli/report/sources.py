@@ -18,9 +18,9 @@ from aks_infiniband.validation.reports import (
     whole_report,
 )
 
-from aks_infiniband_cli.bad_machines.replace.case import Case
 from aks_infiniband_cli.console import CommandError, note
 from aks_infiniband_cli.documents import named
+from aks_infiniband_cli.machine_by_machine.replace.case import Case
 from aks_infiniband_cli.report.forms import State
 from aks_infiniband_cli.validate.report_file import whole_reports
 
@@ -91,8 +91,8 @@ def from_file(text: str | bytes, where: str) -> Reports:
 
 def replaced_in(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE) -> list[Case]:
     """The machines that are or were replaced, the oldest first. Raises CommandError."""
-    from aks_infiniband_cli.bad_machines.replace.history import History  # noqa: PLC0415 as above
     from aks_infiniband_cli.cluster import NO_ANSWER, connected  # noqa: PLC0415
+    from aks_infiniband_cli.machine_by_machine.replace.history import History  # noqa: PLC0415 as above
 
     try:
         return History(connected(kubeconfig), namespace).cases()

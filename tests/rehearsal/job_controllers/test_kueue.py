@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from aks_infiniband_cli.bad_machines.replace.quarantine import quarantine, release
+from aks_infiniband_cli.machine_by_machine.replace.quarantine import quarantine, release
 from lightkube.resources.core_v1 import Node
 
 from tests.snippets import snippets

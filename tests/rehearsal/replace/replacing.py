@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from aks_infiniband_cli.bad_machines.replace.quarantine import is_in_quarantine
+from aks_infiniband_cli.machine_by_machine.replace.quarantine import is_in_quarantine
 from lightkube.resources.core_v1 import Node
 
 from tests.rehearsal.stacks.conftest import SPEED, Stack

@@ -3,7 +3,7 @@
 import copy
 from typing import Any
 
-from aks_infiniband_cli.rollout.drivers import DRIVERS, Driver
+from aks_infiniband_cli.machine_by_machine.rollout.drivers import DRIVERS, Driver
 from lightkube.resources.apps_v1 import DaemonSet
 from lightkube.resources.core_v1 import Node
 

@@ -12,7 +12,7 @@ from aks_infiniband.validation.payload.report.document import SCHEMA_VERSION
 from aks_infiniband.validation.payload.report.kept import packed_report
 from aks_infiniband.validation.payload.say.checks import make_check
 from aks_infiniband.validation.payload.say.expectations import Threshold
-from aks_infiniband_cli.bad_machines.replace.case import Case, Line
+from aks_infiniband_cli.machine_by_machine.replace.case import Case, Line
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.report import sources
 from aks_infiniband_cli.report.page import plots_of

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband_cli.console import SCHEMA_VERSION, CommandError
+from aks_infiniband_cli.console import SCHEMA_VERSION
+from aks_infiniband_cli.machine_by_machine import measuring
+from aks_infiniband_cli.machine_by_machine.rollout import command, gate
+from aks_infiniband_cli.machine_by_machine.rollout.drivers import DRIVERS
+from aks_infiniband_cli.machine_by_machine.rollout.hold import MARK, held
 from aks_infiniband_cli.main import main
-from aks_infiniband_cli.rollout import command, gate
-from aks_infiniband_cli.rollout.drivers import DRIVERS
-from aks_infiniband_cli.rollout.hold import MARK, held
-from aks_infiniband_cli.validate import neighbour
 from aks_infiniband_cli.validate.run import Measured
 from lightkube.resources.core_v1 import Node
 
@@ -46,9 +46,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
         monkeypatch.setattr(gate, "connected", lambda _: cluster)
         monkeypatch.setattr("aks_infiniband_cli.cluster.connected", lambda _: cluster)
-        for module in (gate, neighbour):
+        for module in (gate, measuring):
             monkeypatch.setattr(module, "read_cluster", read)
-        monkeypatch.setattr(neighbour, "measure", measure)
+        monkeypatch.setattr(measuring, "measure", measure)
         monkeypatch.setattr("time.sleep", lambda _: None)
         where = ("--kubeconfig", str(kubeconfig_in(tmp_path)), "--output", "json")
         assert main(["rollout", *where, "--driver", cluster.driver.name, *flags]) == code
@@ -198,26 +198,6 @@ def test_a_label_that_somebody_else_has_put_on_a_node_stays(run: Any) -> None:
     others["metadata"]["labels"][cluster.driver.skip] = "true"
     assert run(cluster, code=0, measured=report(393.0))["released"] == ["b"]
     assert cluster.held() == {"c"}
-
-
-@pytest.mark.parametrize("wanted", [None, "b"])
-def test_it_takes_two_idle_nodes_of_a_pool(wanted: str | None) -> None:
-    nic, nodes = DRIVERS["nic"], [node("a"), node("b")]
-    drivers = [driver_pod(nic, name, OLD, "template-1") for name in ("a", "b")]
-    busy = [*drivers, pod("train", "b", rdma__shared_ib="1")]
-    loaded = nic.loaded(drivers)
-    assert gate.first_node({"ndh100": validation()}, nodes, drivers, nic, wanted, loaded)[1] == (wanted or "a")
-    with pytest.raises(CommandError, match="b: busy: pod team/train has rdma/shared_ib"):
-        gate.first_node({"ndh100": validation()}, nodes, busy, nic, wanted, loaded)
-    with pytest.raises(CommandError, match="the GPU Operator brings"):
-        gate.first_node({"ndh100": validation()}, nodes, drivers, DRIVERS["gpu"], wanted, {})
-
-
-def test_a_first_node_that_has_no_such_driver_is_told_with_those_that_have() -> None:
-    nic = DRIVERS["nic"]
-    drivers = [driver_pod(nic, name, OLD, "template-1") for name in ("a", "b")]
-    with pytest.raises(CommandError, match=r"node nope does not have a driver of the Network Operator; a, b have one"):
-        gate.first_node({"ndh100": validation()}, [node("a"), node("b")], drivers, nic, "nope", nic.loaded(drivers))
 
 
 @pytest.mark.parametrize("driver", DRIVERS)

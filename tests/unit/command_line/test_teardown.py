@@ -15,8 +15,8 @@ from aks_infiniband.diagnosis.holds import CORDONED_BY_VALIDATE as CORDONED
 from aks_infiniband.resources.metadata import PART_OF
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband_cli.azure.answers import Group
+from aks_infiniband_cli.machine_by_machine.rollout.hold import MARK as HELD
 from aks_infiniband_cli.main import main
-from aks_infiniband_cli.rollout.hold import MARK as HELD
 from aks_infiniband_cli.stack_file import configuration_of, stack_of
 from aks_infiniband_cli.teardown import leftovers
 from aks_infiniband_cli.teardown.cluster import GPU_OPERATOR, left_in

@@ -1,6 +1,6 @@
 """The objects that hold a machine while another of its pool is upgraded: plain documents."""
 
-from aks_infiniband_cli.upgrade.hold import budget, holder
+from aks_infiniband_cli.machine_by_machine.upgrade.hold import budget, holder
 
 from tests.unit.command_line.validations import validation
 

@@ -1,4 +1,4 @@
-"""One machine after the other: the holds, requests, ends, measurements and acceptances, and their order."""
+"""One machine after the other: the acts and their order; the single decisions are in `cases`."""
 
 from collections.abc import Sequence
 from types import SimpleNamespace
@@ -7,9 +7,10 @@ from typing import Any, cast
 import pytest
 from aks_infiniband_cli.azure.cluster import Aks
 from aks_infiniband_cli.console import CommandError
-from aks_infiniband_cli.upgrade import machines
-from aks_infiniband_cli.upgrade.machines import Stopped, Work, upgraded
-from aks_infiniband_cli.upgrade.plan import Target
+from aks_infiniband_cli.machine_by_machine.upgrade import machines
+from aks_infiniband_cli.machine_by_machine.upgrade.hold import STOPPED
+from aks_infiniband_cli.machine_by_machine.upgrade.machines import PoolUpgrade, Stopped
+from aks_infiniband_cli.machine_by_machine.upgrade.plan import Target
 from aks_infiniband_cli.validate.run import Cluster
 
 from tests.unit.command_line.validations import node as ready_node
@@ -24,10 +25,10 @@ class Pool:
     def __init__(self, *names: str) -> None:
         self.nodes = {name: self._node(name, "1.35.8") for name in names}
         self.held: set[str] = set()
-        self.count, self.away = len(names), cast("dict[str, Any] | None", None)
+        self.count, self.away, self.looks = len(names), cast("dict[str, Any] | None", None), 0
         self.did: list[str] = []
-        self.under_way = self.stopped = False
-        self.provisioning = "Succeeded"
+        self.under_way = self.stopped = self.stops = False
+        self.provisioning, self.ends = "Succeeded", list[str]()
 
     def _node(self, name: str, version: str) -> dict[str, Any]:
         made = ready_node(name)
@@ -63,11 +64,13 @@ class Pool:
         return self
 
     def read(self) -> Any:
-        return SimpleNamespace(pools={"ndh100": SimpleNamespace(count=self.count)})
+        return SimpleNamespace(pools={"ndh100": SimpleNamespace(count=self.count, state=self.state("ndh100"))})
 
     def state(self, _: str) -> str:
-        if self.away is not None:  # its Node comes back, with the other system
-            self.nodes, self.away = {**self.away, **self.nodes}, None
+        if self.away is not None:
+            self.looks += 1
+            if self.looks > 2:  # its Node comes back, with the other system
+                self.nodes, self.away = {**self.away, **self.nodes}, None
             return self.provisioning
         self.reimage()
         return self.provisioning
@@ -92,55 +95,60 @@ class Pool:
                 self.did.append(f"reimage {waiting[0]}")
                 self.nodes[waiting[0]] = self._node(waiting[0], "1.36.3")
         elif self.under_way:
-            self.under_way, self.provisioning = False, "Succeeded"
+            self.under_way, self.provisioning = False, self.ends.pop() if self.ends else "Succeeded"
 
     # The pods that hold.
-    def hold(self, _client: Any, _validation: Any, nodes: Any) -> None:
-        self.held |= {each["metadata"]["name"] for each in nodes}
-        self.did.append(f"hold {len(nodes)}")
+    def hold(self, _validation: Any, names: Any) -> None:
+        self.held |= {*names}
+        self.did.append(f"hold {len(names)}")
+        self.stopped = self.stops
 
-    def let(self, _client: Any, _validation: Any, names: Any) -> None:
-        self.held -= set(names)
+    def let_go(self, names: Any) -> None:
+        self.held -= {*names}
 
-    def release(self, *_: Any) -> Sequence[str]:
+    def release(self) -> Sequence[str]:
         self.held.clear()
         return []
 
-    def held_nodes(self, *_: Any) -> Sequence[str]:
+    def nodes_held(self) -> Sequence[str]:
         return sorted(self.held)
 
-    def is_stopped(self, *_: Any) -> bool:
-        return self.stopped
+    def budget(self) -> Any:
+        return {"metadata": {"annotations": {STOPPED: "true"}}} if self.stopped else None
 
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Upgrades a pool. short: by machine, what is measured of it."""
 
-    def run(pool: Pool, *, each: bool = True, short: dict[str, list[str]] | None = None) -> Stopped | None:
+    def run(
+        pool: Pool, *, each: bool = True, short: dict[str, list[str]] | None = None, lacking: Sequence[str] = ()
+    ) -> Stopped | None:
         def measured(_cluster: Any, _validation: Any, name: str, _say: Any, *, by: str) -> str:
             assert by == "upgrade"
             assert not pool.under_way, "nothing moves while a machine is measured"
             pool.did.append(f"measure {name}")
             return name
 
-        monkeypatch.setattr(machines, "hold", pool)
+        holds = SimpleNamespace(
+            hold=pool.hold, let_go=pool.let_go, release=pool.release, nodes=pool.nodes_held, budget=pool.budget
+        )
+        monkeypatch.setattr(machines, "Holds", lambda **_: holds)
         monkeypatch.setattr(machines, "measured_with_neighbour", measured)
         monkeypatch.setattr(machines, "shortfalls_of", lambda name: (short or {}).get(name, []))
-        monkeypatch.setattr(machines, "lacks", lambda *_: [])
+        monkeypatch.setattr(machines, "lacks", lambda *_: lacking)
         monkeypatch.setattr("time.sleep", lambda _: None)
-        work = Work(
+        work = PoolUpgrade(
             cluster=Cluster(client=cast("Any", pool), kubeconfig=""),
             aks=cast("Aks", pool),
             validation=validation(),
-            asked="1.36",
             target=TARGET,
             each=each,
-            ready_seconds=1,
+            ready_seconds=0,
             say=lambda _: None,
-            begun=lambda: None,
+            request=lambda: pool.upgrade_pool("ndh100", "1.36"),
         )
-        return upgraded(work)
+        return work.carried_out()
 
     return run
 
@@ -181,17 +189,6 @@ def test_after_the_first_machine_alone_the_others_follow_unmeasured(run: Any) ->
     ]
 
 
-@pytest.mark.parametrize("held", [{"a", "b"}, {"b"}], ids=["AKS chooses", "one was let go"])
-def test_what_aks_carries_out_for_a_command_that_is_gone_is_neither_ended_nor_asked_for_again(
-    run: Any, held: set[str]
-) -> None:
-    pool = Pool("a", "b")
-    pool.upgrade_pool("nd", "1.36")
-    pool.held = held
-    assert run(pool) is None
-    assert pool.did[:3] == ["ask for 1.36", "reimage a", "abort"], "it is ended when a machine is to be measured"
-
-
 def test_a_machine_whose_node_is_away_while_it_is_reimaged_is_awaited_and_measured_before_the_next(run: Any) -> None:
     pool = Pool("a", "b", "c")
     pool.under_way, pool.provisioning, pool.held = True, "Upgrading", {"b", "c"}
@@ -203,17 +200,9 @@ def test_a_machine_whose_node_is_away_while_it_is_reimaged_is_awaited_and_measur
     ]
 
 
-@pytest.mark.parametrize(("held", "state"), [(set(), "Upgrading"), ({"a", "b"}, "Scaling")])
-def test_what_could_take_more_than_one_machine_is_ended_first(run: Any, held: set[str], state: str) -> None:
-    pool = Pool("a", "b", "c")
-    pool.did, pool.provisioning, pool.held = [], state, held
-    assert run(pool) is None
-    assert pool.did[:3] == ["abort", "hold 3", "ask for 1.36"]
-
-
 def test_somebody_else_stops_it(run: Any) -> None:
     pool = Pool("a", "b")
-    pool.stopped = True
+    pool.stops = True
     with pytest.raises(CommandError, match="the upgrade of pool ndh100 was stopped"):
         run(pool)
     assert pool.held == {"a", "b"}
@@ -228,3 +217,16 @@ def test_an_operation_that_fails_before_it_has_changed_a_machine_says_why(run: A
     monkeypatch.setattr(pool, "reimage", fail)
     with pytest.raises(CommandError, match="the upgrade of pool ndh100 ended: UpgradeFailed: Drain node"):
         run(pool)
+
+
+def test_a_machine_that_does_not_become_as_its_pool_promises_stops_it_with_its_system(run: Any) -> None:
+    stopped = run(Pool("a", "b"), lacking=["no driver"])
+    assert (stopped.node, stopped.held, stopped.measured) == ("a", ["b"], None)
+    assert stopped.shortfalls == ["no driver after 0 s, with kernel 6.8, containerd://2"]
+
+
+def test_a_request_that_fails_when_all_machines_have_it_is_sent_again(run: Any) -> None:
+    pool = Pool("a")
+    pool.ends = ["Failed"]
+    assert run(pool) is None
+    assert pool.did == ["hold 1", "ask for 1.36", "reimage a", "measure a", "ask for 1.36"]

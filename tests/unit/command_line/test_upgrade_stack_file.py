@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 from aks_infiniband_cli.console import CommandError
-from aks_infiniband_cli.upgrade.written import Versions, edited, write
+from aks_infiniband_cli.machine_by_machine.upgrade.written import Versions, edited, write
 
 from rehearsal.tools.paths import PROJECT
 

@@ -7,16 +7,23 @@ from typing import Any, Final
 import pytest
 import yaml
 from aks_infiniband.stack.load import load
+from aks_infiniband_cli.azure.cluster import ClusterThere
 from aks_infiniband_cli.console import CommandError
-from aks_infiniband_cli.upgrade.owned import Owned, owned, refuse_strange
+from aks_infiniband_cli.machine_by_machine.upgrade.owned import Owned, owned, refuse_strange
 
+from tests.unit.command_line.cases.machine_by_machine import pool_there
 from tests.unit.command_line.logged_in import ROOT
-from tests.unit.command_line.test_upgrade_plan import cluster, pool
 
 pytestmark = pytest.mark.usefixtures("kubeconfig_at_home")
 FILE: Final = Path("Pulumi.lab.yaml")
 TAKEN: Final = {"resourceGroup": "rdma", "name": "guide", "nodePools": {"ndh100": {}}}
-THERE: Final = cluster(pool("ndh100"), pool("web"))
+THERE: Final = ClusterThere(
+    version="1.35.8",
+    asked="1.35",
+    location="southcentralus",
+    state="Succeeded",
+    pools={name: pool_there(name) for name in ("ndh100", "web", "system")},
+)
 
 
 def of(stack: str, **existing: Any) -> Owned:

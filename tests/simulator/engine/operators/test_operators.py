@@ -8,9 +8,9 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from aks_infiniband_cli.rollout.drivers import DRIVERS
-from aks_infiniband_cli.rollout.gate import let_go_when_back
-from aks_infiniband_cli.rollout.hold import hold
+from aks_infiniband_cli.machine_by_machine.rollout.drivers import DRIVERS
+from aks_infiniband_cli.machine_by_machine.rollout.gate import let_go_when_back
+from aks_infiniband_cli.machine_by_machine.rollout.hold import hold
 from lightkube import Client, KubeConfig
 
 from rehearsal.operators.plan import labels_of

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from tests.cases import Case
+from tests.unit.command_line.cases import machine_by_machine
 from tests.unit.command_line.cases.adopting import outcome_of_adoption
 from tests.unit.command_line.cases.deciding import outcome_of_answers
 from tests.unit.command_line.cases.ill_machines import outcome_of_category, outcome_of_evidence
@@ -13,5 +14,6 @@ FAMILIES: Final[Mapping[str, Callable[[Case], Any]]] = {
     "init": outcome_of_answers,
     "evidence": outcome_of_evidence,
     "category": outcome_of_category,
+    **machine_by_machine.FAMILIES,
 }
 """By the first word of a file's name, what gives the outcome of a case."""

@@ -7,12 +7,16 @@ from typing import Any, cast
 import pytest
 from aks_infiniband.validation.kept import MACHINES, REPLACED
 from aks_infiniband.validation.machines import record_in
-from aks_infiniband_cli.bad_machines.replace.case import MOST_WORDS, Case, Line
-from aks_infiniband_cli.bad_machines.replace.history import History, read_in, tell_once
 from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.machine_by_machine.replace.case import MOST_WORDS, Line
+from aks_infiniband_cli.machine_by_machine.replace.history import History, tell_once
 from lightkube import ApiError, Client
 from lightkube.models.meta_v1 import Status
 from lightkube.resources.core_v1 import ConfigMap
+
+from tests.unit.command_line.cases.machine_by_machine import replaced
+
+ONE = replaced()
 
 
 class Cluster:
@@ -64,7 +68,7 @@ def refused(code: int) -> ApiError:
 def test_whoever_works_on_a_case_keeps_the_line_of_who_has_stopped_it() -> None:
     client = cast("Client", Cluster())
     working, stopping = History(client, "ns"), History(client, "ns")
-    case = Case(id="i", node="a", pool="hb", resource="/x", agent_pool="hb", begun="2026-11-25T10:00:00+00:00", why="w")
+    case = replace(ONE)
     working.take_over(case)
     working.write(case, "Quarantined", "w")
     assert [each.node for each in stopping.stop()] == ["a"]
@@ -90,32 +94,8 @@ def test_what_a_case_decides_of_a_machine_stands_in_the_record_too() -> None:
     assert [(one.what, one.why) for one in record["b"].decisions] == [("let in", "the new machine is sound")]
 
 
-ONE = Case(id="i", node="a", pool="hb", resource="/x", agent_pool="hb", begun="2026-11-25T10:00:00+00:00", why="w")
-
-
 def config_map(*cases: Any) -> dict[str, Any]:
     return {"data": {REPLACED.key: json.dumps({"schema_version": 1, "stopped": "", "cases": cases})}}
-
-
-@pytest.mark.parametrize(
-    ("changed", "told"),
-    [
-        ({"begun": "yesterday"}, "begun is 'yesterday'; must be a moment in ISO 8601, with its zone"),
-        ({"begun": "2026-11-25T10:00:00"}, "begun is '2026-11-25T10:00:00'; must be a moment"),
-        ({"asked": "soon"}, "asked is 'soon'"),
-        ({"resource": None}, "resource is"),
-        ({"stage": "levitate"}, "stage is 'levitate'"),
-        ({"farthest": "moon"}, "farthest is 'moon'"),
-        ({"bad": "slow"}, "bad"),
-        ({"stopped": "no"}, "stopped is 'no'"),
-        ({"lines": [{"at": "t"}]}, "lines.0.step is missing"),
-    ],
-)
-def test_a_case_that_is_not_in_its_form_is_told_and_counts_for_nothing(changed: dict[str, Any], told: str) -> None:
-    sound = replace(ONE, id="j")
-    found = read_in(config_map({**asdict(ONE), **changed}, asdict(sound)))
-    assert found.cases == [sound]
-    assert told in found.unread
 
 
 BROKEN = ["{", "[]", '{"cases": []}', '{"schema_version": "1", "cases": 7}', '{"schema_version": 1, "cases": 7}']
@@ -195,7 +175,7 @@ def test_a_line_that_is_too_long_is_the_same_in_the_command_and_in_the_cluster()
     """The next command compares what it would say with what was said."""
     cluster = Cluster()
     history = History(cast("Client", cluster), "ns")
-    case = Case(id="i", node="a", pool="hb", resource="/x", agent_pool="hb", begun="2026-11-25T10:00:00+00:00", why="w")
+    case = replace(ONE)
     history.take_over(case)
     history.write(case, "Waits", "no quota " * 200)
     assert len(case.lines[-1].what) == MOST_WORDS
