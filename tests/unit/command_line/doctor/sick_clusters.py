@@ -21,10 +21,11 @@ def healthy(name: str) -> Snapshot:
     return Snapshot.of(copy.deepcopy(_recorded(name)))
 
 
-def sick(*symptoms: str) -> Snapshot:
-    """A recorded cluster that shows some symptoms, and what follows from them."""
-    steps = [step for symptom in symptoms for step in _flat(_sick_clusters()[symptom])]
-    return after(steps, base=next((step["base"] for step in steps if "base" in step), HEALTHY[0]))
+def sick(*symptoms: str, steps: Iterable[Mapping[str, Any]] = (), base: str | None = None) -> Snapshot:
+    """A recorded cluster that shows some symptoms and what follows from them, and to which more steps were done."""
+    shown = [step for symptom in symptoms for step in _flat(_sick_clusters()[symptom])]
+    bases = [step["base"] for step in shown if "base" in step]
+    return after([*shown, *steps], base=base or next(iter(bases), HEALTHY[0]))
 
 
 def after(steps: Iterable[Mapping[str, Any]], *, base: str = HEALTHY[0]) -> Snapshot:

@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.diagnosis.view import name_of
 from aks_infiniband_cli.doctor import rendering
 from aks_infiniband_cli.doctor.catalogue import catalogue
 from aks_infiniband_cli.doctor.examine import examine
 from aks_infiniband_cli.doctor.unmeasured import to_measure
 from rich.console import Console
 
+from tests.unit.command_line.cases import CASES
 from tests.unit.command_line.doctor.sick_clusters import HEALTHY, healthy, sick, symptoms_with_a_cluster
+
+WORDS = "doctor-symptoms: "
 
 
 @pytest.mark.parametrize("name", HEALTHY)
@@ -29,8 +31,9 @@ def test_a_cluster_that_shows_a_symptom_is_told_that_one_and_nothing_that_follow
     assert all(diagnosis.about and diagnosis.evidence and diagnosis.cause and diagnosis.fix for diagnosis in found)
 
 
-def test_every_symptom_has_a_cluster_and_a_dated_source() -> None:
+def test_every_symptom_has_a_cluster_its_words_and_a_dated_source() -> None:
     assert symptoms_with_a_cluster() == set(catalogue())
+    assert {name for name in CASES.by_rule() if name.startswith(WORDS)} == {f"{WORDS}{name}" for name in catalogue()}
     assert len(catalogue()) >= 40
     for symptom in catalogue().values():
         assert symptom.sources, symptom.id
@@ -42,24 +45,6 @@ def test_what_a_symptom_brings_with_it_is_in_the_catalogue_and_never_brings_it_b
     for symptom in known.values():
         assert set(symptom.brings) <= set(known), symptom.id
         assert [other for other in symptom.brings if symptom.id in known[other].brings] == [], symptom.id
-
-
-@pytest.mark.parametrize("symptom", ["ofed-storage-modules", "gpu-driver-kernel", "node-not-ready", "no-nic-policy"])
-def test_a_fault_that_has_nothing_to_do_with_another_is_told_beside_it(symptom: str) -> None:
-    unrelated = {"release-stuck", "kubelet-too-old", "nccl-hca-by-name"}
-    found = examine(sick(symptom, *sorted(unrelated)))
-    assert {diagnosis.symptom.id for diagnosis in found} == {symptom, *unrelated}
-
-
-def test_what_follows_on_one_node_is_told_on_another() -> None:
-    """A symptom hides what it brings on its own nodes alone."""
-    cluster = sick("node-not-ready")
-    healthy_node = next(
-        node for node in cluster.view.nodes if node["metadata"]["name"].endswith("ndh100-34826709-vmss000000")
-    )
-    cordoned = {**healthy_node, "spec": {"unschedulable": True}}
-    cluster.view.nodes[cluster.view.nodes.index(healthy_node)] = cordoned
-    assert [diagnosis.symptom.id for diagnosis in examine(cluster)] == ["node-not-ready", "node-cordoned"]
 
 
 def test_a_hundred_objects_of_one_kind_are_shortened_in_text_and_whole_in_the_document() -> None:
@@ -112,28 +97,6 @@ def test_replicas_of_a_service_that_take_whole_machines_without_infiniband_are_l
         for owner in pod["metadata"].get("ownerReferences") or []:
             owner["kind"] = "ReplicaSet"
     assert examine(cluster) == []
-
-
-def test_a_device_plugin_that_has_nothing_for_one_of_several_entries_is_left_alone() -> None:
-    cluster = healthy("dev")
-    for pod in cluster.view.pods:
-        cluster.view.logs[name_of(pod)] = 'exposing "0" devices'
-    assert examine(cluster) == []
-
-
-def test_entries_for_other_adapters_beside_those_for_infiniband_are_left_alone() -> None:
-    cluster = healthy("dev")
-    [devices] = [item for item in cluster.view.config_maps if item["metadata"]["name"] == "rdma-devices"]
-    config = json.loads(devices["data"]["config.json"])
-    config["configList"].append({"resourceName": "intel", "selectors": {"vendors": ["8086"]}})
-    devices["data"]["config.json"] = json.dumps(config)
-    assert examine(cluster) == []
-
-
-def test_a_validation_that_failed_is_told_with_node_device_and_what_was_measured() -> None:
-    [found] = examine(sick("validation-failed"))
-    assert found.evidence.endswith("hca-state aks-ndh100-34826709-vmss000001 mlx5_3: DOWN instead of ACTIVE")
-    assert found.cause == "the link is down"
 
 
 def test_the_transcript_of_the_page_is_what_the_command_prints() -> None:
