@@ -82,6 +82,15 @@ def patched(value: Any, change: Any) -> Any:
     return {key: item for key, item in made.items() if item != GONE}
 
 
+def replaced(value: Any, old: str, new: str) -> Any:
+    """A value with another text in place of a text, in keys too."""
+    if isinstance(value, dict):
+        return {replaced(key, old, new): replaced(item, old, new) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [replaced(item, old, new) for item in value]
+    return value.replace(old, new) if isinstance(value, str) else value
+
+
 class _Dumper(yaml.SafeDumper):
     """Small mappings and lists stand on one line, but not a rule."""
 

@@ -20,39 +20,6 @@ from tests.unit.command_line.arm import Arm
 from tests.unit.command_line.logged_in import ROOT, SUBSCRIPTION, Credential
 from tests.unit.command_line.preflight_stacks import FAMILY, Checked, stack
 
-IMAGES = (
-    "nvcr.io/nvidia/mellanox/doca-driver:doca3.4.1-26.04-1.1.0.0-1-ubuntu24.04-amd64",
-    "nvcr.io/nvidia/mellanox/k8s-rdma-shared-dev-plugin:network-operator-v26.4.1",
-    "nvcr.io/nvidia/doca/doca_telemetry:1.25.5-doca3.4.0-host",
-    "nvcr.io/nvidia/driver:580.126.20-ubuntu24.04",
-    "nvcr.io/nvidia/cloud-native/network-operator:v26.4.1",
-    "nvcr.io/nvidia/mellanox/node-feature-discovery:network-operator-v26.4.1",
-    "nvcr.io/nvidia/mellanox/network-operator-init-container:network-operator-v26.4.1",
-    "nvcr.io/nvidia/gpu-operator:v26.3.3",
-    "nvcr.io/nvidia/cloud-native/k8s-driver-manager:v0.11.0",
-    "nvcr.io/nvidia/k8s/container-toolkit:v1.19.1",
-    "nvcr.io/nvidia/k8s-device-plugin:v0.19.3",
-    "nvcr.io/nvidia/k8s/dcgm-exporter:4.5.3-4.8.2-distroless",
-    "mcr.microsoft.com/azurelinux/base/python:3.12.9-13-azl3.0.20260706",
-    "nvcr.io/nvidia/cuda:12.9.1-runtime-ubuntu24.04",
-    "mcr.microsoft.com/mirror/docker/library/busybox:1.35",
-)
-
-
-def test_where_nothing_is_wrong_no_line_fails(checked: Checked, arm: Arm) -> None:
-    code, lines = checked("-s", "dev")
-    assert code == 0
-    passed = [name for name, line in lines.items() if line["state"] == "pass"]
-    assert passed == [
-        *("settings", "chart of the Network Operator", "chart of the GPU Operator"),
-        *(f"image {image}" for image in IMAGES),
-        *("subscription", "providers"),
-        *("roles", "feature", "size of system", "size of ndh100"),
-        *("quota cores", "quota standardDSv5Family", f"quota {FAMILY}", "Kubernetes", "addresses", "price"),
-        "price of one validation",
-    ]
-    assert {line["state"] for name, line in lines.items() if name not in passed} == {"not checked"}
-
 
 def test_on_a_narrow_terminal_a_command_stays_whole(
     preflight: list[str], arm: Arm, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -63,27 +30,6 @@ def test_on_a_narrow_terminal_a_command_stays_whole(
     assert main([*preflight, "-s", "dev"]) == 1
     scope = f"--scope /subscriptions/{SUBSCRIPTION}/providers/Microsoft.Compute/locations/southcentralus --limit-object"
     assert scope in capsys.readouterr().out
-
-
-def test_a_chart_repository_that_does_not_answer_fails(checked: Checked, arm: Arm) -> None:
-    arm.refused = "index.yaml$"
-    code, lines = checked("-s", "dev")
-    assert code == 1
-    assert lines["chart of the GPU Operator"]["found"] == "https://helm.ngc.nvidia.com/nvidia: it answers 403"
-    assert "registry.charts" in lines["chart of the GPU Operator"]["remedy"]
-
-
-def test_a_chart_in_a_registry_must_be_there_in_its_version(checked: Checked, arm: Arm, tmp_path: Path) -> None:
-    chart = {"name": "oci://charts.example.com/ib/gpu-operator", "version": "v26.3.3+ours"}
-    given = stack(tmp_path, **{"aks-infiniband:gpuOperator": {"chart": chart}})
-    _, lines = checked(*given)
-    assert lines["chart of the GPU Operator"]["state"] == "pass"
-    assert "ib/gpu-operator:v26.3.3_ours" in arm.registry.asked
-    for status, state in ((404, "fail"), (403, "not checked")):
-        arm.registry.refusals = {"^ib/gpu-operator:": status}
-        _, lines = checked(*given)
-        assert lines["chart of the GPU Operator"]["state"] == state
-        assert "helm show chart oci://" in lines["chart of the GPU Operator"]["remedy"]
 
 
 def test_paths_of_charts_are_those_of_the_stack_files_folder(checked: Checked, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from aks_infiniband.stack.load import load
 from aks_infiniband_cli.adopt.describing import AksPlace, Description, PoolThere, describe
 from aks_infiniband_cli.adopt.found import Found, pools_in
 
-from tests.cases import Case
+from tests.cases import Case, replaced
 from tests.some_pools import H100, pool
 from tests.unit.components.stack_files import KUBECONFIG
 from tests.unit.components.test_read_back import in_azure, infiniband, ordinary
@@ -84,14 +84,7 @@ def outcome_of_adoption(case: Case) -> dict[str, Any]:
         "taken over": [{"id": each.id, "changes": each.changes, "stays": each.stays} for each in made.taken],
         "left": {each.what: each.why for each in made.left},
     }
-    return {key: _placed(value) for key, value in outcome.items() if value}
-
-
-def _placed(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _placed(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_placed(item) for item in value]
+    outcome = {key: value for key, value in outcome.items() if value}
     for known, name in _PLACES.items():
-        value = value.replace(str(known), name) if isinstance(value, str) else value
-    return value
+        outcome = replaced(outcome, str(known), name)
+    return outcome

@@ -8,6 +8,7 @@ from tests.unit.command_line.cases import machine_by_machine
 from tests.unit.command_line.cases.adopting import outcome_of_adoption
 from tests.unit.command_line.cases.deciding import outcome_of_answers
 from tests.unit.command_line.cases.ill_machines import outcome_of_category, outcome_of_evidence
+from tests.unit.command_line.cases.preflights import outcome_of_preflight
 from tests.unit.command_line.cases.sick import outcome_of_cluster
 
 FAMILIES: Final[Mapping[str, Callable[[Case], Any]]] = {
@@ -16,6 +17,7 @@ FAMILIES: Final[Mapping[str, Callable[[Case], Any]]] = {
     "evidence": outcome_of_evidence,
     "category": outcome_of_category,
     "doctor": outcome_of_cluster,
+    "preflight": outcome_of_preflight,
     **machine_by_machine.FAMILIES,
 }
 """By the first word of a file's name, what gives the outcome of a case."""

@@ -13,6 +13,7 @@ from typing import Any, Final
 import yaml
 from aks_infiniband import SettingsError, load
 
+from tests.cases import replaced
 from tests.unit.components.stack_files import GOOD, KUBECONFIG
 
 FOLDER: Final = Path(__file__).parent
@@ -35,7 +36,7 @@ def subjects() -> Iterator[tuple[Path, Subject]]:
 def configuration(case: Mapping[str, Any]) -> dict[str, Any]:
     """The configuration of a case."""
     good = {key: value for key, value in copy.deepcopy(GOOD).items() if _short(key) not in case.get("without", ())}
-    changes: dict[str, Any] = _replaced(case.get("stack", {}), _PATH, str(KUBECONFIG))
+    changes: dict[str, Any] = replaced(case.get("stack", {}), _PATH, str(KUBECONFIG))
     return good | {_long(key): value for key, value in changes.items()}
 
 
@@ -48,7 +49,7 @@ def refused(case: Mapping[str, Any]) -> dict[str, str]:
         for mistake in error.mistakes:
             key = _short(mistake.key)
             found[key] = f"{found[key]}\n{mistake.reason}" if key in found else mistake.reason
-    told: dict[str, str] = _replaced(found, str(KUBECONFIG), _PATH)
+    told: dict[str, str] = replaced(found, str(KUBECONFIG), _PATH)
     return told
 
 
@@ -69,11 +70,3 @@ def _short(key: str) -> str:
 
 def _long(key: str) -> str:
     return key if ":" in key else f"{_OURS}{key}"
-
-
-def _replaced(value: Any, old: str, new: str) -> Any:
-    if isinstance(value, dict):
-        return {_replaced(key, old, new): _replaced(item, old, new) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_replaced(item, old, new) for item in value]
-    return value.replace(old, new) if isinstance(value, str) else value
