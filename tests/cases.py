@@ -82,6 +82,16 @@ def patched(value: Any, change: Any) -> Any:
     return {key: item for key, item in made.items() if item != GONE}
 
 
+def changes(usual: Any, value: Any) -> Any:
+    """The change that makes a value of the usual one, as `patched` takes it; {} if both are the same."""
+    if isinstance(usual, dict) and isinstance(value, dict):
+        gone = {key: GONE for key in usual if key not in value}
+        return gone | {key: changes(usual.get(key), item) for key, item in value.items() if item != usual.get(key)}
+    if isinstance(usual, list) and isinstance(value, list) and len(usual) == len(value):
+        return {place: changes(usual[place], item) for place, item in enumerate(value) if item != usual[place]}
+    return value if value != usual else {}
+
+
 def replaced(value: Any, old: str, new: str) -> Any:
     """A value with another text in place of a text, in keys too."""
     if isinstance(value, dict):

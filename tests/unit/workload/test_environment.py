@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from aks_infiniband.validation.payload.look.hcas import selects
 from aks_infiniband.validation.pool_expectations import expectations
-from aks_infiniband.workload.environment import LIST_HCAS, Transport, nccl_environment
+from aks_infiniband.workload.environment import LIST_HCAS, nccl_environment
 from aks_infiniband.workload.pods import config_maps
 
 from rehearsal.faults import machine_faults
@@ -14,22 +14,6 @@ from rehearsal.machines.hardware.hardware_faults import faulty
 from rehearsal.machines.hardware.model import hardware_of
 from rehearsal.machines.hardware.sysfs import sys_files, write_files
 from tests.some_pools import GB300, pool
-
-
-def test_over_infiniband_nccl_uses_infiniband() -> None:
-    assert nccl_environment() == {
-        "NCCL_NET": "IB",
-        "NCCL_IB_DISABLE": "0",
-        "NCCL_NET_GDR_LEVEL": "SYS",
-        "NCCL_IB_PCI_RELAXED_ORDERING": "1",
-        "NCCL_SOCKET_IFNAME": "eth0",
-    }
-
-
-@pytest.mark.field_report("C1")
-@pytest.mark.parametrize("transport", ["infiniband", "roce"])
-def test_nccl_that_finds_no_rdma_fails_and_does_not_fall_back_on_sockets(transport: Transport) -> None:
-    assert nccl_environment(transport)["NCCL_NET"] == "IB"
 
 
 @pytest.mark.field_report("C9", "R6")
@@ -59,23 +43,6 @@ def test_over_the_fabric_of_grace_blackwell_traffic_asks_for_its_service_level()
     assert environment == expectations(pool(GB300, "gb"))["environment"], "which the validation's pods have to show"
     assert "NCCL_IB_SL" not in nccl_environment()
     assert "NCCL_IB_SL" not in nccl_environment("tcp", service_level=1)
-
-
-def test_over_roce_packets_are_of_version_two_and_in_the_lossless_class() -> None:
-    environment = nccl_environment("roce")
-    assert (environment["NCCL_IB_GID_INDEX"], environment["NCCL_IB_TC"]) == ("3", "106")
-
-
-def test_over_ipoib_nccl_uses_sockets_on_the_pods_ipoib_interfaces() -> None:
-    assert nccl_environment("ipoib", ipoib_interfaces=("net1", "net2")) == {
-        "NCCL_NET": "Socket",
-        "NCCL_IB_DISABLE": "1",
-        "NCCL_SOCKET_IFNAME": "net1,net2",
-    }
-
-
-def test_over_tcp_nccl_uses_sockets_on_the_pod_network() -> None:
-    assert nccl_environment("tcp") == {"NCCL_NET": "Socket", "NCCL_IB_DISABLE": "1", "NCCL_SOCKET_IFNAME": "eth0"}
 
 
 def test_nobody_can_change_the_environment_of_the_next_pool() -> None:
