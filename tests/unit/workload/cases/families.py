@@ -100,7 +100,13 @@ def outcome_of_job(case: Case) -> Any:
 
 
 def _documents(case: Case) -> Any:
-    about = {"name": "train", "namespace": "training", "machines": 2, "image": "ours", "requests": {"cpu": "80"}}
+    about: dict[str, Any] = {
+        "name": "train",
+        "namespace": "training",
+        "machines": 2,
+        "image": "ours",
+        "requests": {"cpu": "80"},
+    }
     about |= {"template": pod_template_fragment(_pool(case)), **case.get("workload", {})}
     try:
         return JOBS[case["job"]](Workload(**about))
