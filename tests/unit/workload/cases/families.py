@@ -27,7 +27,7 @@ _FILES: Final = (
 
 def outcome_of_pool(case: Case) -> Any:
     """The template of a pool's pods, and what becomes their environment. `pool` has the fields of the pool, `template`
-    the options of its template. What differs from the usual pool is shown; of the usual pool, all.
+    the options of its template. The outcome has the differences from the usual pool; for that pool, all.
     """
     return _differing(_pods, case)
 
@@ -79,8 +79,8 @@ def outcome_of_sample(case: Case) -> Any:
 
 
 def _sample(case: Case) -> dict[str, Any]:
-    more = {"registry": Registry(**case["registry"])} if "registry" in case else {}
-    return {item["kind"]: item for item in sample_job(_pool(case), **more)["items"]}
+    sample = sample_job(_pool(case), registry=Registry(**case.get("registry", {})))
+    return {item["kind"]: item for item in sample["items"]}
 
 
 JOBS: Final[Mapping[str, Callable[[Workload], jobs.Documents]]] = {
