@@ -2,7 +2,6 @@
 
 import json
 import re
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,11 @@ from aks_infiniband.azure.identity import assignment_name
 from aks_infiniband.diagnosis.holds import CORDONED_BY_VALIDATE as CORDONED
 from aks_infiniband.resources.metadata import PART_OF
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
-from aks_infiniband_cli.azure.answers import Group
 from aks_infiniband_cli.machine_by_machine.rollout.hold import MARK as HELD
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.stack_file import configuration_of, stack_of
 from aks_infiniband_cli.teardown import leftovers
 from aks_infiniband_cli.teardown.cluster import GPU_OPERATOR, left_in
-from aks_infiniband_cli.teardown.left import groups_of, in_azure, in_cluster
 from azure.core.exceptions import ClientAuthenticationError
 
 from tests.unit.command_line.arm import Arm
@@ -32,9 +29,6 @@ ROLE = (
     f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Authorization/roleDefinitions/"
     "4d97b98b-1d4f-4787-a291-c67834d212e7"
 )
-
-
-CLUSTER = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c"
 
 
 @pytest.fixture
@@ -85,31 +79,6 @@ def test_machines_disks_interfaces_and_alerts_of_the_stack_are_named_each_with_i
     }
 
 
-@pytest.mark.parametrize(
-    ("name", "managed_by", "ours"),
-    [
-        ("G", "", True),
-        ("given", "", True),
-        ("mc_g_c_eastus", "", True),
-        ("machines", CLUSTER, True),
-        ("machines", CLUSTER.upper(), True),
-        ("mc_g_c_2_eastus", "", False),  # of the cluster c_2
-        ("mc_g_c_2_eastus", f"{CLUSTER}_2", False),
-        ("mc_g_c_eastus", f"{CLUSTER}_2", False),
-        ("mc_g_c_eastus", CLUSTER.replace("/subscriptions/s/", "/subscriptions/other/"), False),
-        ("given", f"{CLUSTER}2", False),
-        ("mc_g_c_westus", "", False),
-        ("mc_g_c", "", False),
-    ],
-)
-def test_a_group_is_known_by_the_cluster_that_manages_it_and_else_by_its_whole_name(
-    name: str, managed_by: str, ours: bool
-) -> None:
-    group = Group(name=name, managed_by=managed_by)
-    found = groups_of([group], cluster_id=CLUSTER, location="eastus", node_group="given" if name == "given" else None)
-    assert found == ([group] if ours else [])
-
-
 def test_role_assignments_of_an_identity_that_is_gone_are_named_and_others_are_not(
     flags: list[str], arm: Arm, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -149,7 +118,6 @@ def named(name: str, **more: Any) -> dict[str, Any]:
     return {"metadata": {"name": name, **more}}
 
 
-POLICY = {"apiVersion": "mellanox.com/v1alpha1", "kind": "NicClusterPolicy"}
 DEFINITION = {
     **named("nicclusterpolicies.mellanox.com"),
     "spec": {
@@ -186,28 +154,6 @@ NODE = {
     "spec": {"taints": [{"key": "nvidia.com/gpu", "effect": "NoSchedule"}, {"key": "sku", "effect": "NoSchedule"}]},
     "status": {"conditions": [{"type": kind, "status": "False"} for kind in ("InfiniBandHealthy", "DiskPressure")]},
 }
-
-
-def test_a_finalizer_whose_operator_is_gone_comes_with_the_patch() -> None:
-    held = {**POLICY, **named("nic-cluster-policy", deletionTimestamp="2026-11-22T10:00:00Z", finalizers=["f"])}
-    (orphan,) = in_cluster([], [], [], [held], [], ())
-    assert "finalizers f hold" in orphan.what
-    assert orphan.remedy == (
-        "kubectl patch NicClusterPolicy.mellanox.com nic-cluster-policy --type merge "
-        '--patch \'{"metadata": {"finalizers": null}}\''
-    )
-
-
-def test_a_flavor_that_a_queue_still_names_is_for_the_queues_owner_to_let_go() -> None:
-    flavor = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor"}
-    finalizers = ["kueue.x-k8s.io/resource-in-use"]
-    held = {**flavor, **named("infiniband-nd", deletionTimestamp="2026-11-22T10:00:00Z", finalizers=finalizers)}
-    (orphan,) = in_cluster([], [], [], [held], [], ())
-    assert (
-        orphan.what
-        == "ResourceFlavor.kueue.x-k8s.io infiniband-nd, which Kueue keeps while a ClusterQueue names the flavor"
-    )
-    assert orphan.remedy == "kubectl edit clusterqueues.kueue.x-k8s.io"
 
 
 @pytest.fixture
@@ -311,16 +257,3 @@ def test_the_clusters_default_name_is_after_project_and_stack() -> None:
     cluster = stack_of(file, configuration_of(file)).cluster
     assert isinstance(cluster, AzureClusterArgs)
     assert cluster.cluster.cluster_name == "aks-infiniband-dev"
-
-
-def test_a_printed_command_takes_every_name_as_one_word() -> None:
-    group = Group(name="shared (1)", managed_by="", resources=("/subscriptions/s/providers/a/b/$(reboot)",))
-    role = {"kind": "ClusterRole", "metadata": {"name": "a; reboot"}}
-    node = {"metadata": {"name": "n", "annotations": {"aks-infiniband/it's": "x"}}}
-    found = [*in_azure([group], "s"), *in_cluster([], [node], [], [], [role], ())]
-    assert [shlex.split(orphan.remedy, comments=True) for orphan in found] == [
-        ["az", "resource", "delete", "--ids", "/subscriptions/s/providers/a/b/$(reboot)"],
-        ["az", "group", "delete", "--subscription", "s", "--name", "shared (1)"],
-        ["kubectl", "delete", "ClusterRole", "a; reboot"],
-        ["kubectl", "annotate", "node", "n", "aks-infiniband/it's-"],
-    ]

@@ -15,13 +15,10 @@ import pytest
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.operators.offered import (
     Seen,
-    UndecidedError,
     decided,
     found_pool,
     held,
-    offered,
     privileged,
-    size_of,
     taints_of,
     ways,
 )
@@ -38,58 +35,16 @@ from aks_infiniband_cli.validate.unmanaged.documents import LABELS, LEASE, Broug
 from aks_infiniband_cli.validate.unmanaged.pools import Asked, Chosen, named, selected, unmanaged
 from lightkube import ApiError
 
+from tests.unit.command_line.cases.ways import node, policy
 from tests.unit.command_line.validations import POOL, kubeconfig_in, validation
 
 H100 = SIZES["Standard_ND96isr_H100_v5"]
+SHARING = node(offers={"rdma/shared_ib": "63", "nvidia.com/gpu": "8"})
 SHARED = {"rdmaSharedDevicePlugin": {"config": json.dumps({"configList": [{"resourceName": "shared_ib"}]})}}
-OWN_NAME = {"sriovDevicePlugin": {"config": json.dumps({"resourceList": [{"resourceName": "fast"}]})}}
-OFED = {"ofedDriver": {"image": "doca-driver"}}
-
-
-def node(name: str = "a", *, size: str = H100.name, taints: Any = (), **resources: str) -> dict[str, Any]:
-    labels = {"node.kubernetes.io/instance-type": size, "kubernetes.azure.com/agentpool": "nd", "team": "x"}
-    conditions = [{"type": "Ready", "status": "True"}]
-    amounts = {key.replace("__", "/"): amount for key, amount in resources.items()}
-    return {
-        "metadata": {"name": name, "labels": {**labels, "kubernetes.io/hostname": name}, "uid": name},
-        "spec": {"taints": list(taints)},
-        "status": {"allocatable": amounts, "conditions": conditions},
-    }
-
-
-SHARING = node(rdma__shared_ib="63", **{"nvidia.com__gpu": "8"})
-
-
-def policy(*sections: dict[str, Any], name: str = "nic-cluster-policy") -> dict[str, Any]:
-    spec = {key: value for section in sections for key, value in section.items()}
-    return {"kind": "NicClusterPolicy", "metadata": {"name": name}, "spec": spec}
-
-
-def network(master: str, place: str | None = None) -> dict[str, Any]:
-    spec = {"master": master, **({"networkNamespace": place} if place else {})}
-    return {"metadata": {"name": f"ipoib-{master.lower()}"}, "spec": spec}
-
-
-def found(one: dict[str, Any], seen: Seen, **asked: Any) -> tuple[str, str | None, str]:
-    way = decided(ways([one], H100, seen), **asked)
-    return way.mode, way.resource, way.nic_driver
-
-
-def test_what_the_nodes_offer_and_the_policies_tell_decides_how_pods_get_infiniband() -> None:
-    assert found(SHARING, Seen()) == ("rdma-shared", "rdma/shared_ib", "inbox"), "the name is ours"
-    assert found(SHARING, Seen(policies=[policy(SHARED, OFED)])) == ("rdma-shared", "rdma/shared_ib", "doca-ofed")
-    assert found(node(rdma__ib="8"), Seen()) == ("sriov", "rdma/ib", "inbox")
-    own = node(**{"nvidia.com__fast": "8"})
-    assert found(own, Seen(policies=[policy(OWN_NAME)])) == ("sriov", "nvidia.com/fast", "inbox")
-    slices = [{"spec": {"driver": "dra.net", "nodeName": "a"}}]
-    claims = Seen(slices=slices, device_classes=["infiniband.dra.net"])
-    assert found(node(), claims) == ("dra", None, "inbox")
-    assert found(node(), Seen(policies=[policy(OFED)])) == ("driver-only", None, "doca-ofed")
 
 
 def test_hcas_of_akss_managed_dranet_are_claimed_by_the_clusters_class_and_no_other_interface_is() -> None:
-    one = node()
-    one["metadata"]["labels"]["kubernetes.azure.com/network-dra"] = "rdma"
+    one = node(**{"kubernetes.azure.com/network-dra": "rdma"})
     slices = [{"spec": {"driver": "dra.net", "nodeName": "a"}}]
     way = decided(ways([one], H100, Seen(slices=slices, device_classes=["z.example", "dranet.net"])))
     assert "AKS's managed DRANET (dra.net) publishes HCAs, and claims of DeviceClass dranet.net get them" in str(way)
@@ -98,52 +53,6 @@ def test_hcas_of_akss_managed_dranet_are_claimed_by_the_clusters_class_and_no_ot
     assert request["exactly"]["deviceClassName"] == "dranet.net"
     (selector,) = request["exactly"]["selectors"]
     assert '.rdma && !("ifName"' in selector["cel"]["expression"]
-
-
-@pytest.mark.parametrize(
-    ("one", "seen", "words"),
-    [
-        (node(), Seen(), "nothing hands the HCAs to pods"),
-        (node(rdma__shared_ib="0"), Seen(policies=[policy(SHARED)]), "nothing hands the HCAs"),
-        (node(), Seen(policies=[policy(SHARED, name="another")]), "nothing hands the HCAs"),
-        (node(), Seen(slices=[{"spec": {"driver": "dra.net", "nodeName": "b"}}]), "nothing hands the HCAs"),
-        (
-            node(rdma__mine="8"),
-            Seen(),
-            r"several ways: rdma-shared .*rdma/mine.*; sriov .*rdma/mine, a policy does not name",
-        ),
-        (node(rdma__ib="8", rdma__shared_ib="63"), Seen(), r"several ways: sriov .*; rdma-shared"),
-        (
-            SHARING,
-            Seen(networks=[network(H100.ipoib_devices[0])]),
-            r"several ways: rdma-shared .*; ipoib .*default/ipoib-",
-        ),
-    ],
-)
-def test_what_the_cluster_leaves_open_is_refused_with_the_choices(one: Any, seen: Seen, words: str) -> None:
-    with pytest.raises(UndecidedError, match=words):
-        decided(ways([one], H100, seen))
-
-
-def test_a_person_decides_between_the_ways_that_there_are_and_invents_none() -> None:
-    several = Seen(networks=[network(H100.ipoib_devices[0], "team"), network("eth0")])
-    way = decided(ways([SHARING], H100, several), mode="ipoib")
-    assert (list(way.networks.values()), way.networks_in) == ([H100.ipoib_devices[0]], "team"), "eth0 is no HCA's"
-    assert found(node(rdma__mine="8"), Seen(), mode="sriov") == ("sriov", "rdma/mine", "inbox")
-    both = node(rdma__ib="8", rdma__shared_ib="63")
-    assert found(both, Seen(), resource="rdma/ib") == ("sriov", "rdma/ib", "inbox")
-    with pytest.raises(UndecidedError, match=r"mode sriov: this way is not offered. There are: rdma-shared"):
-        found(SHARING, Seen(), mode="sriov")
-
-
-def test_the_size_is_read_from_the_nodes_and_an_unknown_or_mixed_one_is_refused() -> None:
-    assert size_of([node("a"), node("b", size=H100.name.lower())]) is H100
-    with pytest.raises(ValueError, match=r"several sizes .*Standard_D8s_v5: b; Standard_ND96isr_H100_v5: a"):
-        size_of([node("a"), node("b", size="Standard_D8s_v5")])
-    with pytest.raises(ValueError, match=r"is Standard_D8s_v5; it must be .*Standard_HB120rs_v3"):
-        size_of([node(size="Standard_D8s_v5")])
-    with pytest.raises(ValueError, match="is not given"):
-        size_of([{"metadata": {"name": "a"}}])
 
 
 SKU = {"key": "sku", "value": "gpu", "effect": "NoSchedule"}
@@ -157,17 +66,9 @@ def test_the_taints_of_people_are_tolerated_and_those_that_keep_a_node_free_are_
     assert [held(each)[:23] for each in nodes] == ["", "the cluster autoscaler ", "Kubernetes keeps work o"]
 
 
-def test_gpus_are_measured_if_a_device_plugin_offers_them() -> None:
-    way = decided(ways([SHARING], H100, Seen()))
-    assert found_pool("nd", [SHARING], way, selector={}, nvlink=True).gpu_resource == "nvidia.com/gpu"
-    bare = node(rdma__shared_ib="63")
-    assert found_pool("nd", [bare], way, selector={}, nvlink=True).gpu_resource is None
-    assert offered(SHARING) == {"rdma/shared_ib": 63, "nvidia.com/gpu": 8}
-
-
 def test_pods_ask_by_the_name_that_the_cluster_has_and_claim_nvlink_only_where_something_grants_it() -> None:
     size = SIZES["Standard_ND128isr_GB300_v6"]
-    one = node(size=size.name, rdma__mine="8", **{"nvidia.com__gpu": "4"})
+    one = node(size=size.name, offers={"rdma/mine": "8", "nvidia.com/gpu": "4"})
     way = decided(ways([one], size, Seen()), mode="sriov")
     pool = found_pool("nd", [one], way, selector={}, nvlink=False)
     assert pool.promised_resources == {"nvidia.com/gpu": 4, "rdma/mine": size.infiniband.hca_count}
@@ -176,7 +77,9 @@ def test_pods_ask_by_the_name_that_the_cluster_has_and_claim_nvlink_only_where_s
 
 
 def a_plan(*nodes: dict[str, Any], asked: Asked = Asked()) -> plan.Plan:  # noqa: B008 frozen
-    chosen = Chosen(name="nd", selector={"team": "x"}, nodes=nodes or [SHARING, node("b", rdma__shared_ib="63")])
+    chosen = Chosen(
+        name="nd", selector={"team": "x"}, nodes=nodes or [SHARING, node("b", offers={"rdma/shared_ib": "63"})]
+    )
     return plan.plan_of({"nd": unmanaged(chosen, Seen(policies=[policy(SHARED)]), asked, nvlink=False)}, asked)
 
 
@@ -371,7 +274,7 @@ def test_what_to_give_is_said_where_the_cluster_leaves_it_open() -> None:
         unmanaged(chosen, Seen(), Asked(), nvlink=False)
     asked = Asked(mode="driver-only")
     assert unmanaged(chosen, Seen(), asked, nvlink=False).way == privileged([node()], Seen())
-    mine = replace(chosen, nodes=[node(rdma__mine="8")])
+    mine = replace(chosen, nodes=[node(offers={"rdma/mine": "8"})])
     with pytest.raises(CommandError, match=r"--mode says which, and --rdma-resource"):
         unmanaged(mine, Seen(), Asked(), nvlink=False)
 

@@ -10,6 +10,8 @@ from tests.unit.command_line.cases.deciding import outcome_of_answers
 from tests.unit.command_line.cases.ill_machines import outcome_of_category, outcome_of_evidence
 from tests.unit.command_line.cases.preflights import outcome_of_preflight
 from tests.unit.command_line.cases.sick import outcome_of_cluster
+from tests.unit.command_line.cases.torn_down import outcome_of_group, outcome_of_leftovers
+from tests.unit.command_line.cases.ways import outcome_of_nodes
 
 FAMILIES: Final[Mapping[str, Callable[[Case], Any]]] = {
     "adopt": outcome_of_adoption,
@@ -18,6 +20,9 @@ FAMILIES: Final[Mapping[str, Callable[[Case], Any]]] = {
     "category": outcome_of_category,
     "doctor": outcome_of_cluster,
     "preflight": outcome_of_preflight,
+    "way": outcome_of_nodes,
+    "left": outcome_of_leftovers,
+    "group": outcome_of_group,
     **machine_by_machine.FAMILIES,
 }
 """By the first word of a file's name, what gives the outcome of a case."""
