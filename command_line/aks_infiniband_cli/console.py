@@ -27,10 +27,10 @@ Output = Literal["text", "json"]
 
 def exit_code_of(verdicts: Iterable[str]) -> int:
     """FOUND if a pool fails or warns, else UNMEASURED if one was not measured between its machines."""
-    found = set(verdicts)
-    if found <= {"pass"}:
+    known = set(verdicts)
+    if known <= {"pass"}:
         return FINE
-    return UNMEASURED if found <= {"pass", "not measured"} else FOUND
+    return UNMEASURED if known <= {"pass", "not measured"} else FOUND
 
 
 class CommandError(Exception):
@@ -101,12 +101,17 @@ def stack_name(text: str) -> str:
 def show(answer: Answer, output: Output) -> None:
     """Write an answer to standard output. Whatever others wrote in it is printed as text."""
     if output == "json":
-        document = {"schema_version": SCHEMA_VERSION, **answer.document}
-        _write(printable_json(json.dumps(document, indent=2, ensure_ascii=False)))
+        _write(json_of(answer.document))
     elif sys.stdout.isatty():
         _Terminal(highlight=False).print(answer.table or Group(*answer.lines), crop=False)
     else:
         _write(printable(answer.text))
+
+
+def json_of(document: Mapping[str, Any]) -> str:
+    """A command's document as JSON, with its version before it."""
+    versioned = {"schema_version": SCHEMA_VERSION, **document}
+    return printable_json(json.dumps(versioned, indent=2, ensure_ascii=False))
 
 
 def _write(text: str) -> None:

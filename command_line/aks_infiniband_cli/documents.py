@@ -1,6 +1,5 @@
 """The input of a command in files and pipes: read in one way; a fault is reported in one sentence."""
 
-import json
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -8,9 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from aks_infiniband.handwritten import HandwrittenError, json_document
-from aks_infiniband.terminal import printable_json
 
-from aks_infiniband_cli.console import SCHEMA_VERSION, CommandError
+from aks_infiniband_cli.console import CommandError, json_of
 
 MOST_BYTES: Final = 256 << 20
 """Size of one file; the state of a stack with 50 pools has less than 100 MB."""
@@ -35,19 +33,19 @@ def content_of(file: str | Path) -> bytes:
     """The content of a file, or of a pipe; - is standard input. Raises CommandError."""
     try:
         if str(file) == STDIN:
-            found = sys.stdin.buffer.read(MOST_BYTES + 1)
+            content = sys.stdin.buffer.read(MOST_BYTES + 1)
         else:
             with Path(file).expanduser().open("rb") as opened:
-                found = opened.read(MOST_BYTES + 1)
+                content = opened.read(MOST_BYTES + 1)
     except OSError as error:
         raise CommandError(f"{name_of(file)} cannot be read: {error.strerror}") from error
     except (RuntimeError, ValueError) as error:
         raise CommandError(
             f"{name_of(file)} cannot be read: no file can have this name, or no such home folder"
         ) from error
-    if len(found) > MOST_BYTES:
+    if len(content) > MOST_BYTES:
         raise CommandError(f"{name_of(file)} cannot be used: it has more than {MOST_BYTES:,} bytes")
-    return found
+    return content
 
 
 def require_new(named: Mapping[str, Path]) -> None:
@@ -68,11 +66,10 @@ def require_new(named: Mapping[str, Path]) -> None:
             raise CommandError(f"{file} is named by {other} and {flag}: give each its own file")
 
 
-def write_document(found: Mapping[str, Any], file: Path) -> None:
+def write_document(document: Mapping[str, Any], file: Path) -> None:
     """Keep a command's document for its owner's eyes. Raises FileExistsError: no file is overwritten."""
-    document = json.dumps({"schema_version": SCHEMA_VERSION, **found}, indent=2, ensure_ascii=False)
     file.touch(mode=0o600, exist_ok=False)
-    file.write_text(printable_json(document) + "\n", encoding="utf-8")
+    file.write_text(json_of(document) + "\n", encoding="utf-8")
 
 
 def json_file(file: str | Path) -> Any:

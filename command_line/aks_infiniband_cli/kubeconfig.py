@@ -31,23 +31,23 @@ def declare_namespace(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--namespace", default=SYSTEM_NAMESPACE, metavar="NAME", help=of_program)
 
 
-def kubeconfig_of(given: argparse.Namespace) -> "KubeconfigFile":
+def kubeconfig_of(flags: argparse.Namespace) -> "KubeconfigFile":
     """The kubeconfig that was named. Raises CommandError if there is none, or none that can be used."""
     from aks_infiniband.access.kubeconfig import KubeconfigError  # noqa: PLC0415
     from aks_infiniband.access.kubeconfig_file import read_kubeconfig  # noqa: PLC0415
 
-    path, named_by = _named(given.kubeconfig)
+    path, named_by = _named(flags.kubeconfig)
     if not _is_there(path):
         raise CommandError(f"kubeconfig {_whole(path)} does not exist; {named_by}")
     try:
-        return read_kubeconfig(path, context=given.context)
+        return read_kubeconfig(path, context=flags.context)
     except KubeconfigError as error:
         raise CommandError(f"{error}; {named_by}") from error
 
 
-def kubeconfig_path(given: argparse.Namespace) -> str:
+def kubeconfig_path(flags: argparse.Namespace) -> str:
     """The path of the kubeconfig that was named, as it was written."""
-    return _named(given.kubeconfig)[0]
+    return _named(flags.kubeconfig)[0]
 
 
 def _is_there(path: str) -> bool:

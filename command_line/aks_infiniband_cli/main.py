@@ -62,10 +62,10 @@ def kubectl_plugin(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(parser: Parser, arguments: Sequence[str] | None) -> int:
-    given = parser.parse_args(arguments)
-    command: Command = given.command
+    flags = parser.parse_args(arguments)
+    command: Command = flags.command
     try:
-        return _answered(command, given)
+        return _answered(command, flags)
     except (CommandError, OSError) as error:
         return _refused(parser, command, str(error))
     except (EOFError, KeyboardInterrupt) as given_up:
@@ -75,15 +75,15 @@ def _run(parser: Parser, arguments: Sequence[str] | None) -> int:
         return _refused(parser, command, unforeseen(error))
 
 
-def _answered(command: Command, given: argparse.Namespace) -> int:
+def _answered(command: Command, flags: argparse.Namespace) -> int:
     try:
-        answer = command.run(given)
+        answer = command.run(flags)
     except ModuleNotFoundError as error:
         if command.extra is None:
             raise
         raise CommandError(f"{error}: pip install 'aks-infiniband-cli[{command.extra}]'") from error
     try:
-        show(answer, given.output)
+        show(answer, flags.output)
         sys.stdout.flush()
     except BrokenPipeError:  # who reads has enough; nothing is written at the end either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -83,7 +83,7 @@ def scores() -> Iterator[Score]:
             document = store.load(case.stack).get(name_of(case, mended=mended))
             if document is None:
                 continue
-            found = examine(Snapshot.of(document))
+            found = examine(Snapshot.from_document(document))
             told = tuple(dict.fromkeys(diagnosis.symptom.id for diagnosis in found))
             wrong = ", ".join(told) if mended else case.wrong(found)
             yield Score(case=case.name, mended=mended, stack=case.stack, told=told, wrong=wrong)

@@ -79,7 +79,7 @@ def _as_text(diagnosis: Diagnosis) -> str:
 
 
 def _cut_too_short(snapshot: Snapshot, told: list[Diagnosis]) -> str:
-    again = examine(Snapshot.of(document(snapshot)))
+    again = examine(Snapshot.from_document(document(snapshot)))
     missed = {(d.symptom.id, d.about) for d in told} ^ {(d.symptom.id, d.about) for d in again}
     return f" | the recording lacks something: {missed}" if missed else ""
 

@@ -46,7 +46,7 @@ def draw_both(docs: Path) -> None:
         logged_in(arm, Path(folder), patch) as endpoint,
     ):
         patch.chdir(_PROJECT)
-        lines = all_checks.look(Path("Pulumi.dev.yaml"), SUBSCRIPTION, endpoint)
+        lines = all_checks.check_stack_file(Path("Pulumi.dev.yaml"), SUBSCRIPTION, endpoint)
     draw(docs / "preflight.svg", Group(*answer("dev", lines).lines), "aks-infiniband preflight -s dev")
 
 

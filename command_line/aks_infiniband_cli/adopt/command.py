@@ -45,25 +45,25 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--folder", type=Path, default=Path(), help="folder for the files; default: the current folder")
 
 
-def run(given: argparse.Namespace) -> Answer:
+def adopt(flags: argparse.Namespace) -> Answer:
     """Read, describe and write. The exit code is FOUND if something is left, or has to be done first."""
-    if (given.resource_group is None) != (given.cluster is None):
+    if (flags.resource_group is None) != (flags.cluster is None):
         raise CommandError("--resource-group and --cluster name the AKS cluster together: give both, or neither")
-    for path in _files(given):  # before any request
+    for path in _files(flags):  # before any request
         if path.exists():
             raise CommandError(f"{path} is there already: name another stack, or move it away")
-    file = kubeconfig_of(given)
+    file = kubeconfig_of(flags)
     with at_work(f"Reading the cluster of context {file.context}"):
         found = _read(file)
     aks = None
-    if given.cluster:
-        with at_work(f"Reading cluster {given.cluster} in Azure"):
+    if flags.cluster:
+        with at_work(f"Reading cluster {flags.cluster} in Azure"):
             from aks_infiniband_cli.azure.pools import read_aks  # noqa: PLC0415  an extra
 
-            aks = read_aks(given.subscription, given.endpoint, given.resource_group, given.cluster)
-    made = _described(given, file, found, aks)
-    written = _written(given, made, file.context) if made.stack else []
-    return _answer(given, made, found, written)
+            aks = read_aks(flags.subscription, flags.endpoint, flags.resource_group, flags.cluster)
+    made = _described(flags, file, found, aks)
+    written = _written(flags, made, file.context) if made.stack else []
+    return _answer(flags, made, found, written)
 
 
 def _read(file: "KubeconfigFile") -> "Found":
@@ -84,7 +84,7 @@ def _read(file: "KubeconfigFile") -> "Found":
 
 
 def _described(
-    given: argparse.Namespace, file: "KubeconfigFile", found: "Found", aks: "AksFound | None"
+    flags: argparse.Namespace, file: "KubeconfigFile", found: "Found", aks: "AksFound | None"
 ) -> "Description":
     from aks_infiniband_cli.adopt.describing import AksPlace, describe  # noqa: PLC0415
     from aks_infiniband_cli.adopt.found import pools_in, require_nodes_in  # noqa: PLC0415
@@ -95,13 +95,13 @@ def _described(
     if aks:
         require_nodes_in(aks.node_group, aks.subscription, aks.name, [pool for pool in there if pool.of_aks])
         place = AksPlace(subscription=aks.subscription, resource_group=aks.resource_group, name=aks.name)
-    pools, reasons = _wanted(given.pool, there, aks)
+    pools, reasons = _wanted(flags.pool, there, aks)
     made = describe(
         found,
         pools,
-        kubeconfig={"kubeconfig": _path(kubeconfig_path(given)), "context": file.context},
+        kubeconfig={"kubeconfig": _path(kubeconfig_path(flags)), "context": file.context},
         aks=place,
-        load=lambda configuration: stack_of(_files(given)[0].absolute(), configuration),
+        load=lambda configuration: stack_of(_files(flags)[0].absolute(), configuration),
     )
     made.left[:0] = [*left, *reasons]
     return made
@@ -137,16 +137,16 @@ def _path(path: str) -> str:
     return path if path.startswith("~") else str(Path(path).absolute())
 
 
-def _files(given: argparse.Namespace) -> tuple[Path, Path]:
+def _files(flags: argparse.Namespace) -> tuple[Path, Path]:
     """The stack file, and the file for `pulumi import`."""
-    return given.folder / f"Pulumi.{given.stack}.yaml", given.folder / f"Pulumi.{given.stack}.import.json"
+    return flags.folder / f"Pulumi.{flags.stack}.yaml", flags.folder / f"Pulumi.{flags.stack}.import.json"
 
 
-def _written(given: argparse.Namespace, made: "Description", context: str) -> list[Path]:
+def _written(flags: argparse.Namespace, made: "Description", context: str) -> list[Path]:
     from aks_infiniband_cli.adopt.files import import_text, stack_text  # noqa: PLC0415
 
-    what = f"Cluster {given.cluster or context}"
-    stack_file, import_file = _files(given)
+    what = f"Cluster {flags.cluster or context}"
+    stack_file, import_file = _files(flags)
     texts = {stack_file: stack_text(made.configuration, cluster=what)}
     if made.taken:
         texts[import_file] = import_text(made.taken)
@@ -155,7 +155,7 @@ def _written(given: argparse.Namespace, made: "Description", context: str) -> li
     return list(texts)
 
 
-def _answer(given: argparse.Namespace, made: "Description", found: "Found", written: Sequence[Path]) -> Answer:
+def _answer(flags: argparse.Namespace, made: "Description", found: "Found", written: Sequence[Path]) -> Answer:
     first = list(_first(made))
     document = {
         "files": [str(file) for file in written],
@@ -163,7 +163,7 @@ def _answer(given: argparse.Namespace, made: "Description", found: "Found", writ
         "theirs": found.theirs(),
         "left": [{"what": each.what, "why": each.why} for each in made.left],
         "first": [{"what": what, "remedy": remedy} for what, remedy in first],
-        "next": list(_next(given, made, written)),
+        "next": list(_next(flags, made, written)),
     }
     return Answer(
         document=document,
@@ -194,10 +194,10 @@ def _pool(keys: Mapping[str, Any], made: "Description") -> dict[str, Any]:
     }
 
 
-def _next(given: argparse.Namespace, made: "Description", written: Sequence[Path]) -> Iterator[str]:
+def _next(flags: argparse.Namespace, made: "Description", written: Sequence[Path]) -> Iterator[str]:
     if not written:
         return
-    stack = shlex.quote(given.stack)
+    stack = shlex.quote(flags.stack)
     yield f"pulumi stack init {stack}"
     if made.taken:
         yield f"pulumi import --stack {stack} --file Pulumi.{stack}.import.json --generate-code=false --yes"
@@ -230,6 +230,6 @@ ADOPT: Final = Command(
     "changes nothing else.",
     example="aks-infiniband adopt lab --kubeconfig cluster.yaml --resource-group rdma --cluster guide",
     declare=declare,
-    run=run,
+    run=adopt,
     extra="azure",
 )

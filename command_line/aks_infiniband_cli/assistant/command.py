@@ -15,11 +15,11 @@ def declare(parser: argparse.ArgumentParser) -> None:
     declare_namespace(parser)
 
 
-def run(given: argparse.Namespace) -> Answer:
+def serve(flags: argparse.Namespace) -> Answer:
     """Serve until the client closes standard input."""
     from aks_infiniband_cli.assistant.server import server  # noqa: PLC0415
 
-    server(given).run("stdio")
+    server(flags).run("stdio")
     return Answer(document={}, lines=())
 
 
@@ -30,6 +30,6 @@ MCP: Final = Command(
     f"({page('assistants')}). The command changes nothing, in the cluster and in Azure.",
     example="aks-infiniband mcp --kubeconfig cluster.yaml",
     declare=declare,
-    run=run,
+    run=serve,
     extra="mcp",
 )

@@ -24,10 +24,10 @@ _INSTRUCTIONS: Final = (
 _Given = ParamSpec("_Given")
 
 
-def server(given: argparse.Namespace) -> MCPServer:
+def server(flags: argparse.Namespace) -> MCPServer:
     """The server of one cluster. given: the flags kubeconfig, context and namespace."""
     made = MCPServer("aks-infiniband", version=version("aks-infiniband-cli"), instructions=_INSTRUCTIONS)
-    tools = _Tools(given)
+    tools = _Tools(flags)
     for read in (tools.doctor, tools.report, tools.machine, tools.explain):
         made.tool(annotations=_READS)(_in_words(read))
     return made
@@ -36,8 +36,8 @@ def server(given: argparse.Namespace) -> MCPServer:
 class _Tools:
     """The tools. An assistant reads their docstrings."""
 
-    def __init__(self, given: argparse.Namespace) -> None:
-        self._given = given
+    def __init__(self, flags: argparse.Namespace) -> None:
+        self._given = flags
 
     def doctor(self) -> dict[str, Any]:
         """Say what is wrong with the cluster: each finding with its object, cause and cure."""

@@ -71,23 +71,23 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--explain", type=Path, metavar="STACKFILE", help="explain this stack file, and write none")
 
 
-def run(given: argparse.Namespace) -> Answer:
+def init(flags: argparse.Namespace) -> Answer:
     """Decide and write, or explain. The exit code is FOUND if InfiniBand is not worth its price."""
-    if given.explain is not None:
-        answered = [f"--{name.replace('_', '-')}" for name in _ANSWERS if getattr(given, name) is not None]
+    if flags.explain is not None:
+        answered = [f"--{name.replace('_', '-')}" for name in _ANSWERS if getattr(flags, name) is not None]
         if answered:
             raise CommandError(f"--explain reads the answers from the stack file: leave out {', '.join(answered)}")
-        return _explained(given.explain)
-    if sys.stdin.isatty() and given.output == "text":
-        _ask(given)
-    answers = _answers(given)
-    decision = decide(answers, with_infiniband=given.with_infiniband)
+        return _explained(flags.explain)
+    if sys.stdin.isatty() and flags.output == "text":
+        _ask(flags)
+    answers = _answers(flags)
+    decision = decide(answers, with_infiniband=flags.with_infiniband)
     file = None
     if decision.mode is not None:
-        file = given.folder / f"Pulumi.{given.stack}.yaml"
-        write_new(file, stack_file(decision, answers, stack=given.stack, project=_project(given.folder)))
+        file = flags.folder / f"Pulumi.{flags.stack}.yaml"
+        write_new(file, stack_file(decision, answers, stack=flags.stack, project=_project(flags.folder)))
     document = {**document_of(decision, answers.region), "file": str(file) if file else None}
-    next_step = f"Written: {file}. {_rehearse(given.folder, given.stack)}"
+    next_step = f"Written: {file}. {_rehearse(flags.folder, flags.stack)}"
     if file is None:
         next_step = _ALL_THE_SAME if decision.size else _NOTHING_WRITTEN
     ending = [uncut(), uncut(next_step)]
@@ -128,49 +128,49 @@ def _project(folder: Path) -> str:
     return str(found["name"]) if isinstance(found, dict) and found.get("name") else _PROJECT
 
 
-def _answers(given: argparse.Namespace) -> Answers:
-    if given.workload is None:
+def _answers(flags: argparse.Namespace) -> Answers:
+    if flags.workload is None:
         raise CommandError(
             f"--workload is missing. Allowed: {', '.join(get_args(Workload))}; on a terminal the command prompts for it"
         )
     return Answers(
-        workloads=tuple(dict.fromkeys(given.workload)),
-        vm_size=given.size,
-        gpus=given.gpus,
-        nodes=given.nodes,
-        verbs=given.verbs,
-        gpu_driver=given.gpu_driver,
-        existing=given.cluster == "existing",
-        fabric=given.fabric,
-        region=given.region or Answers.region,
+        workloads=tuple(dict.fromkeys(flags.workload)),
+        vm_size=flags.size,
+        gpus=flags.gpus,
+        nodes=flags.nodes,
+        verbs=flags.verbs,
+        gpu_driver=flags.gpu_driver,
+        existing=flags.cluster == "existing",
+        fabric=flags.fabric,
+        region=flags.region or Answers.region,
     )
 
 
-def _ask(given: argparse.Namespace) -> None:
+def _ask(flags: argparse.Namespace) -> None:
     """Prompt for the answers that no flag gives. An empty answer leaves the choice to the program."""
-    if given.workload is None:
-        given.workload = _Workloads.ask("What will run? (several: with commas)", default="training").split(",")
-    if given.size is None:
+    if flags.workload is None:
+        flags.workload = _Workloads.ask("What will run? (several: with commas)", default="training").split(",")
+    if flags.size is None:
         size = Prompt.ask("Machine size (Azure's name)", default=_UNKNOWN)
-        given.size = None if size == _UNKNOWN else size
-    if given.gpus is None and given.nodes is None:
-        while given.nodes is None or given.nodes < 1:
-            given.nodes = IntPrompt.ask("How many machines?", default=2)
-    if given.verbs is None and "tcp-ip" not in given.workload:
-        given.verbs = Confirm.ask("Do the programs use RDMA (verbs, NCCL, UCX)?", default=True)
-    if given.gpu_driver is None and _has_drivers(given):
+        flags.size = None if size == _UNKNOWN else size
+    if flags.gpus is None and flags.nodes is None:
+        while flags.nodes is None or flags.nodes < 1:
+            flags.nodes = IntPrompt.ask("How many machines?", default=2)
+    if flags.verbs is None and "tcp-ip" not in flags.workload:
+        flags.verbs = Confirm.ask("Do the programs use RDMA (verbs, NCCL, UCX)?", default=True)
+    if flags.gpu_driver is None and _has_drivers(flags):
         drivers = [*get_args(GpuDriver), _UNKNOWN]
         driver = Prompt.ask("Who installs the GPUs' driver?", choices=drivers, default=_UNKNOWN)
-        given.gpu_driver = None if driver == _UNKNOWN else driver
-    if given.cluster is None:
-        given.cluster = Prompt.ask("Which cluster?", choices=["new", "existing"], default="new")
-    if given.region is None and given.cluster == "new":
-        given.region = Prompt.ask("Region", choices=sorted(REGIONS), default=Answers.region, show_choices=False)
+        flags.gpu_driver = None if driver == _UNKNOWN else driver
+    if flags.cluster is None:
+        flags.cluster = Prompt.ask("Which cluster?", choices=["new", "existing"], default="new")
+    if flags.region is None and flags.cluster == "new":
+        flags.region = Prompt.ask("Region", choices=sorted(REGIONS), default=Answers.region, show_choices=False)
 
 
-def _has_drivers(given: argparse.Namespace) -> bool:
+def _has_drivers(flags: argparse.Namespace) -> bool:
     """True if the machines have GPUs, which need a driver. An unknown size is refused by the decision."""
-    size = usual_size(given.workload, given.gpus) if given.size is None else SIZES.get(given.size)
+    size = usual_size(flags.workload, flags.gpus) if flags.size is None else SIZES.get(flags.size)
     return size is not None and size.accelerator is not None
 
 
@@ -200,5 +200,5 @@ INIT: Final = Command(
     description="Says which way to InfiniBand fits a workload, why, and at what price; writes a stack file for it.",
     example="aks-infiniband init --workload training --gpus 32",
     declare=declare,
-    run=run,
+    run=init,
 )

@@ -15,16 +15,16 @@ def declare(parser: argparse.ArgumentParser) -> None:
     declare_namespace(parser)
 
 
-def doctor(given: argparse.Namespace) -> Answer:
+def doctor(flags: argparse.Namespace) -> Answer:
     """Look at the cluster. The exit code is FOUND if something is wrong."""
     from aks_infiniband_cli.doctor import rendering  # noqa: PLC0415
     from aks_infiniband_cli.doctor.examine import examine  # noqa: PLC0415
     from aks_infiniband_cli.doctor.read import read  # noqa: PLC0415
     from aks_infiniband_cli.doctor.unmeasured import to_measure  # noqa: PLC0415
 
-    file = kubeconfig_of(given)
+    file = kubeconfig_of(flags)
     with at_work(f"Reading the cluster of context {file.context}"):
-        snapshot = read(file.kubeconfig, namespace=given.namespace)
+        snapshot = read(file.kubeconfig, namespace=flags.namespace)
     return rendering.answer(examine(snapshot), snapshot.view.unread, to_measure(snapshot))
 
 

@@ -19,17 +19,17 @@ _MOST_OBJECTS: Final = 5
 """The most objects shown of one finding, because a person has to read it even if a hundred machines show the same."""
 
 
-def answer(found: Sequence[Diagnosis], unread: Sequence[str], next_: Sequence[str] = ()) -> Answer:
+def answer(diagnoses: Sequence[Diagnosis], unread: Sequence[str], next_: Sequence[str] = ()) -> Answer:
     """Every finding, and what could not be read. next_: what a person may do then. FOUND if something is wrong."""
-    blocks = [(same[0].symptom, [*_rows(same)]) for same in _by_symptom(found)]
-    ending = lines_of(*((line, "dim") for line in _ending(found, unread)), *((line, "cyan") for line in next_))
+    blocks = [(same[0].symptom, [*_rows(same)]) for same in _by_symptom(diagnoses)]
+    ending = lines_of(*((line, "dim") for line in _ending(diagnoses, unread)), *((line, "cyan") for line in next_))
     lines = [line for symptom, rows in blocks for line in _block(symptom, rows)]
     parts = [part for symptom, rows in blocks for part in _table(symptom, rows)]
     return Answer(
-        document={"findings": [_document(diagnosis) for diagnosis in found], "unread": list(unread)},
+        document={"findings": [_document(diagnosis) for diagnosis in diagnoses], "unread": list(unread)},
         lines=[*lines, *ending],
         table=Group(*parts, *ending),
-        exit_code=FOUND if found else FINE,
+        exit_code=FOUND if diagnoses else FINE,
     )
 
 
@@ -78,16 +78,16 @@ def _table(symptom: Symptom, rows: Sequence[_Row]) -> Iterator[RenderableType]:
     yield Padding(table, (0, 0, 1, 2))
 
 
-def _by_symptom(found: Sequence[Diagnosis]) -> Iterator[list[Diagnosis]]:
+def _by_symptom(diagnoses: Sequence[Diagnosis]) -> Iterator[list[Diagnosis]]:
     """The findings of one symptom and one cause together, in their order."""
     together: dict[tuple[str, str], list[Diagnosis]] = {}
-    for diagnosis in found:
+    for diagnosis in diagnoses:
         together.setdefault((diagnosis.symptom.id, diagnosis.cause), []).append(diagnosis)
     yield from together.values()
 
 
-def _ending(found: Sequence[Diagnosis], unread: Sequence[str]) -> list[str]:
-    symptoms = len({diagnosis.symptom.id for diagnosis in found})
+def _ending(diagnoses: Sequence[Diagnosis], unread: Sequence[str]) -> list[str]:
+    symptoms = len({diagnosis.symptom.id for diagnosis in diagnoses})
     fine = "nothing of what the catalogue knows is wrong" + (" in what could be read" if unread else "")
-    count = f"symptoms: {symptoms}, objects: {len(found)}" if found else fine
+    count = f"symptoms: {symptoms}, objects: {len(diagnoses)}" if diagnoses else fine
     return [*(f"not looked at: {reason}" for reason in unread), f"doctor: {count}"]

@@ -44,7 +44,7 @@ class Snapshot:
     """Namespace of the program's validations. In other namespaces every user may have written a report."""
 
     @classmethod
-    def of(cls, document: Mapping[str, Any]) -> "Snapshot":
+    def from_document(cls, document: Mapping[str, Any]) -> "Snapshot":
         """The snapshot of a document: `read_at` (ISO 8601), `objects`, `logs`, and `undefined`."""
         read_at = datetime.fromisoformat(document["read_at"])
         snapshot = cls(

@@ -36,7 +36,7 @@ _MAY_READ: Final = "the role Reader on the subscription lets you read this; a pr
 _Found = TypeVar("_Found")
 
 
-def look(file: Path, subscription_id: str | None, endpoint: str | None) -> list[Line]:
+def check_stack_file(file: Path, subscription_id: str | None, endpoint: str | None) -> list[Line]:
     """A line for each check of a stack file. Raises CommandError if the file does not exist, or if no subscription is
     named.
 
@@ -48,10 +48,10 @@ def look(file: Path, subscription_id: str | None, endpoint: str | None) -> list[
     except SettingsError as error:
         return [Line(check="settings", state="fail", found=str(error), remedy=f"mend {file}")]
     settings = Line(check="settings", state="pass", found=f"{file} has no mistakes")
-    return [settings, *lines_of(stack, file.parent, configuration, subscription_id, endpoint)]
+    return [settings, *check_stack(stack, file.parent, configuration, subscription_id, endpoint)]
 
 
-def lines_of(
+def check_stack(
     stack: Stack, folder: Path, configuration: Mapping[str, Any], subscription_id: str | None, endpoint: str | None
 ) -> list[Line]:
     """A line for each check of a stack, in addition to its settings. Raises CommandError if no subscription is named.

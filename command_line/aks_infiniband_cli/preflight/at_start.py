@@ -23,11 +23,11 @@ def check_first(stack: Stack) -> None:
     if pulumi.runtime.is_dry_run():
         return
     try:
-        from aks_infiniband_cli.preflight.all_checks import lines_of  # noqa: PLC0415 Azure's clients are an extra
+        from aks_infiniband_cli.preflight.all_checks import check_stack  # noqa: PLC0415 Azure's clients are an extra
     except ModuleNotFoundError as error:
         raise PreflightError(f"aks-infiniband:preflight: {error}: pip install './command_line[azure]'") from error
     try:
-        lines = lines_of(stack, Path(), stack_configuration(), None, None)
+        lines = check_stack(stack, Path(), stack_configuration(), None, None)
     except CommandError as error:
         raise PreflightError(f"aks-infiniband:preflight: {error}") from error
     failing = [line for line in lines if line.state == "fail"]

@@ -15,13 +15,13 @@ if TYPE_CHECKING:  # importing it takes a second, and the Azure clients are an e
 _STYLES: Final = {"pass": "green", "fail": "bold red", "not checked": "yellow"}
 
 
-def run(given: argparse.Namespace) -> Answer:
+def preflight(flags: argparse.Namespace) -> Answer:
     """Check what Azure would refuse."""
     with at_work("Asking Azure"):
-        from aks_infiniband_cli.preflight.all_checks import look  # noqa: PLC0415 it takes two seconds
+        from aks_infiniband_cli.preflight.all_checks import check_stack_file  # noqa: PLC0415 it takes two seconds
 
-        lines = look(given.folder / f"Pulumi.{given.stack}.yaml", given.subscription, given.endpoint)
-    return answer(given.stack, lines)
+        lines = check_stack_file(flags.folder / f"Pulumi.{flags.stack}.yaml", flags.subscription, flags.endpoint)
+    return answer(flags.stack, lines)
 
 
 def answer(stack: str, lines: "Sequence[Line]") -> Answer:
@@ -47,6 +47,6 @@ PREFLIGHT: Final = Command(
     "addresses; and of registries of images. The command changes nothing.",
     example="aks-infiniband preflight -s dev",
     declare=declare_stack,
-    run=run,
+    run=preflight,
     extra="azure",
 )

@@ -36,29 +36,29 @@ def declare_report(report: argparse.ArgumentParser) -> None:
     declare_test_results(report)
 
 
-def report(given: argparse.Namespace) -> Answer:
+def report(flags: argparse.Namespace) -> Answer:
     """Make the page of reports, and the files of test results.
 
     The exit code is FOUND if a pool, or a machine since, fails or warns, else UNMEASURED if one was not measured.
     """
-    results = named_test_results(given)
-    if given.out is None and not results:
+    results = named_test_results(flags)
+    if flags.out is None and not results:
         raise CommandError("it is not said what to make: give --out FOLDER, --junit FILE or --ctrf FILE")
     require_new(results)
     with at_work("Reading the reports and drawing"):
         from aks_infiniband_cli.report import sources  # noqa: PLC0415
 
         replaced, machines = [], list[dict[str, Any]]()
-        if given.state is not None:
-            found = sources.from_state(content_of(given.state), name_of(given.state))
-        elif given.report is not None:
-            found = sources.from_file(content_of(given.report), name_of(given.report))
+        if flags.state is not None:
+            found = sources.from_state(content_of(flags.state), name_of(flags.state))
+        elif flags.report is not None:
+            found = sources.from_file(content_of(flags.report), name_of(flags.report))
         else:
-            kubeconfig = kubeconfig_of(given).kubeconfig
-            found = sources.from_cluster(kubeconfig, namespace=given.namespace)
-            replaced = sources.replaced_in(kubeconfig, namespace=given.namespace)
-            machines = sources.machines_in(kubeconfig, namespace=given.namespace)
-        files = [*_page(given.out, found, replaced, machines), *map(str, results.values())]
+            kubeconfig = kubeconfig_of(flags).kubeconfig
+            found = sources.from_cluster(kubeconfig, namespace=flags.namespace)
+            replaced = sources.replaced_in(kubeconfig, namespace=flags.namespace)
+            machines = sources.machines_in(kubeconfig, namespace=flags.namespace)
+        files = [*_page(flags.out, found, replaced, machines), *map(str, results.values())]
         suites = [
             suite(name, pool["verdict"], [sources.told(pool)], cast("Report", pool), _of(name, machines))
             for name, pool in found.items()
@@ -112,22 +112,22 @@ def declare_timeline(timeline: argparse.ArgumentParser) -> None:
     timeline.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="folder for the files")
 
 
-def timeline(given: argparse.Namespace) -> Answer:
+def timeline(flags: argparse.Namespace) -> Answer:
     """Draw an update."""
     with at_work("Drawing"):
         from aks_infiniband_cli.report import timeline, timeline_page  # noqa: PLC0415
 
-        with named(given.state):
-            state = json_file(given.state)
+        with named(flags.state):
+            state = json_file(flags.state)
             timeline.check(state)
-        with named(given.result or given.events):
-            if given.result is not None:
-                spans = timeline.from_result(json_file(given.result), state)
+        with named(flags.result or flags.events):
+            if flags.result is not None:
+                spans = timeline.from_result(json_file(flags.result), state)
             else:
-                spans = timeline.from_engine(content_of(given.events).splitlines(), state)
+                spans = timeline.from_engine(content_of(flags.events).splitlines(), state)
         page, png = timeline_page.html(spans, "Timeline of the update")
-        given.out.mkdir(parents=True, exist_ok=True)
-        files = [given.out / "timeline.html", given.out / "timeline.png"]
+        flags.out.mkdir(parents=True, exist_ok=True)
+        files = [flags.out / "timeline.html", flags.out / "timeline.png"]
         files[0].write_text(page, encoding="utf-8")
         files[1].write_bytes(png)
     names = [str(path) for path in files]

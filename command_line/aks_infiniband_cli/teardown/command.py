@@ -12,41 +12,44 @@ from aks_infiniband_cli.azure.flags import declare_stack
 from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work, lines_of, uncut
 
 if TYPE_CHECKING:  # importing it takes two seconds
-    from aks_infiniband_cli.teardown.left import Found
+    from aks_infiniband_cli.teardown.left import Leftovers
 
 
-def run(given: argparse.Namespace) -> Answer:
+def teardown(flags: argparse.Namespace) -> Answer:
     """Look for what is left. The exit code is FOUND if something is left."""
     with at_work("Looking for what is left"):
-        from aks_infiniband_cli.teardown.leftovers import look  # noqa: PLC0415 it imports an extra, and takes two seconds
+        from aks_infiniband_cli.teardown.leftovers import find_leftovers  # noqa: PLC0415 it imports an extra, and takes two seconds
 
-        file: Path = given.folder / f"Pulumi.{given.stack}.yaml"
-        found = look(file, given.subscription, given.endpoint)
+        file: Path = flags.folder / f"Pulumi.{flags.stack}.yaml"
+        leftovers = find_leftovers(file, flags.subscription, flags.endpoint)
     document = {
-        "stack": given.stack,
-        "where": found.where,
-        "lives": found.lives,
-        "left": [vars(orphan) for orphan in found.left],
+        "stack": flags.stack,
+        "where": leftovers.where,
+        "lives": leftovers.lives,
+        "left": [vars(orphan) for orphan in leftovers.left],
     }
-    if found.lives is None:
-        lines = [*_left(found)] or lines_of((f"Nothing of stack {given.stack} is left in {found.where}.", "green"))
+    if leftovers.lives is None:
+        lines = [*_left(leftovers)] or lines_of(
+            (f"Nothing of stack {flags.stack} is left in {leftovers.where}.", "green")
+        )
     else:
-        lines = lines_of(*((line, "yellow") for line in _lives(given.stack, found)))
-    fine = found.lives is None and not found.left
+        lines = lines_of(*((line, "yellow") for line in _lives(flags.stack, leftovers)))
+    fine = leftovers.lives is None and not leftovers.left
     return Answer(document=document, lines=lines, exit_code=FINE if fine else FOUND)
 
 
-def _left(found: "Found") -> Iterator[Text]:
-    for orphan in found.left:
+def _left(leftovers: "Leftovers") -> Iterator[Text]:
+    for orphan in leftovers.left:
         yield uncut(("left  ", "bold red"), one_line(orphan.what))
         yield uncut(f"      remove: {one_line(orphan.remedy)}")
 
 
-def _lives(stack: str, found: "Found") -> Iterator[str]:
+def _lives(stack: str, leftovers: "Leftovers") -> Iterator[str]:
     """Its state removes all of it at once, and in the right order."""
-    yield f"Stack {stack} lives: {found.lives} is there, in {found.where}. Nothing of it is left over."
+    yield f"Stack {stack} lives: {leftovers.lives} is there, in {leftovers.where}. Nothing of it is left over."
     yield f"To take it away: pulumi destroy --stack {stack}"
-    yield f"If its state is lost: --output json lists {len(found.left)} things, each with the command that removes it."
+    count = len(leftovers.left)
+    yield f"If its state is lost: --output json lists {count} things, each with the command that removes it."
 
 
 TEARDOWN: Final = Command(
@@ -56,6 +59,6 @@ TEARDOWN: Final = Command(
     "nothing.",
     example="aks-infiniband teardown -s dev",
     declare=declare_stack,
-    run=run,
+    run=teardown,
     extra="azure",
 )

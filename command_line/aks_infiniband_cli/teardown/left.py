@@ -65,7 +65,7 @@ class Orphan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class Leftovers:
     """The findings on a stack. `where`: the place of the look, in words. lives: the sign that it was not destroyed;
     None: it was.
 

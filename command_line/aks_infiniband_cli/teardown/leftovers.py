@@ -17,10 +17,10 @@ from aks_infiniband_cli.cluster import NO_ANSWER
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.stack_file import configuration_of, stack_of
 from aks_infiniband_cli.teardown.cluster import GPU_OPERATOR, NETWORK_OPERATOR, left_in
-from aks_infiniband_cli.teardown.left import Found, cluster_in, groups_of, in_azure, orphaned
+from aks_infiniband_cli.teardown.left import Leftovers, cluster_in, groups_of, in_azure, orphaned
 
 
-def look(file: Path, subscription_id: str | None, endpoint: str | None) -> Found:
+def find_leftovers(file: Path, subscription_id: str | None, endpoint: str | None) -> Leftovers:
     """The leftovers of a stack. Raises CommandError if they cannot be read."""
     configuration = configuration_of(file)
     try:
@@ -39,7 +39,7 @@ def look(file: Path, subscription_id: str | None, endpoint: str | None) -> Found
         raise CommandError(f"subscription {chosen} cannot be read: {words_of(error)}: {remedy_of(error)}") from error
 
 
-def _in_cluster(stack: Stack, existing: KubeconfigFile) -> Found:
+def _in_cluster(stack: Stack, existing: KubeconfigFile) -> Leftovers:
     try:
         kept = {key for pool in stack.pools for key in pool.node_selector}
         theirs = [GPU_OPERATOR] if stack.settings.gpu_operator.existing else []
@@ -47,10 +47,10 @@ def _in_cluster(stack: Stack, existing: KubeconfigFile) -> Found:
         lives, left = left_in(existing.kubeconfig, kept, theirs=theirs)
     except NO_ANSWER as error:
         raise CommandError(f"the cluster cannot be read: {error}") from error
-    return Found(where=f"the cluster {existing.server}", lives=lives, left=left)
+    return Leftovers(where=f"the cluster {existing.server}", lives=lives, left=left)
 
 
-def _in_azure(args: AzureClusterArgs, azure: Azure, subscription_id: str) -> Found:
+def _in_azure(args: AzureClusterArgs, azure: Azure, subscription_id: str) -> Leftovers:
     cluster = args.cluster
     cluster_id = (
         f"/subscriptions/{subscription_id}/resourceGroups/{cluster.resource_group_name}/providers/"
@@ -65,7 +65,7 @@ def _in_azure(args: AzureClusterArgs, azure: Azure, subscription_id: str) -> Fou
     filled = [azure.filled(group) for group in ours]
     assignments = [each for subnet in _subnets(cluster.settings.network) for each in azure.assignments(subnet)]
     roles = orphaned(assignments, azure.principals()) if assignments else ()
-    return Found(
+    return Leftovers(
         where=f"subscription {subscription_id}",
         lives=cluster_in(filled, cluster_id),
         left=[*in_azure(filled, subscription_id), *roles],

@@ -18,9 +18,9 @@ def declare_test_results(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(flag, type=Path, metavar="FILE", help=text)
 
 
-def named_test_results(given: argparse.Namespace) -> dict[str, Path]:
+def named_test_results(flags: argparse.Namespace) -> dict[str, Path]:
     """The files that the flags name, by flag."""
-    named = {"--junit": given.junit, "--ctrf": given.ctrf}
+    named = {"--junit": flags.junit, "--ctrf": flags.ctrf}
     return {flag: file for flag, file in named.items() if file is not None}
 
 

@@ -76,50 +76,50 @@ def declare(parser: argparse.ArgumentParser) -> None:
     marks.add_argument("--uncordon", action="store_true", help=undo)
 
 
-def validate(given: argparse.Namespace) -> Answer:
+def validate(flags: argparse.Namespace) -> Answer:
     """Measure, or uncordon. FOUND if a pool fails or warns, else UNMEASURED if one was not measured."""
     from aks_infiniband_cli.validate import rendering  # noqa: PLC0415
     from aks_infiniband_cli.validate.validating import uncordoned, validated  # noqa: PLC0415
 
-    file = kubeconfig_of(given)
-    out: Path | None = given.out
-    results = named_test_results(given)
-    if given.uncordon and results:
+    file = kubeconfig_of(flags)
+    out: Path | None = flags.out
+    results = named_test_results(flags)
+    if flags.uncordon and results:
         raise CommandError(f"{' and '.join(results)}: --uncordon measures nothing, so there is nothing to write")
     files = {**({"--out": out} if out else {}), **results}
     require_new(files)
     with at_work(f"Reading the cluster of context {file.context}") as say:
-        if given.uncordon:
-            found = uncordoned(file.kubeconfig, _wish(given))
+        if flags.uncordon:
+            outcome = uncordoned(file.kubeconfig, _wish(flags))
         else:
-            found = validated(file.kubeconfig, _wish(given), say)
-    answer = rendering.answer(found)
+            outcome = validated(file.kubeconfig, _wish(flags), say)
+    answer = rendering.answer(outcome)
     if out is not None:
         write_document(answer.document, out)
-    write_test_results([rendering.suite_of(pool) for pool in found.pools], results)
+    write_test_results([rendering.suite_of(pool) for pool in outcome.pools], results)
     for kept in files.values():
         note(f"kept: {kept}")
     return answer
 
 
-def _wish(given: argparse.Namespace) -> "Wish":
+def _wish(flags: argparse.Namespace) -> "Wish":
     from aks_infiniband_cli.validate.unmanaged.pools import Asked  # noqa: PLC0415
     from aks_infiniband_cli.validate.validating import Wish  # noqa: PLC0415
 
     limits: dict[str, dict[str, float]] = {}
     for level in ("warn", "fail"):
-        for figure, value in getattr(given, level):
+        for figure, value in getattr(flags, level):
             limits.setdefault(figure, {})[level] = value
     return Wish(
-        pools=given.pool,
-        nodes=given.node,
-        include_busy=given.include_busy,
+        pools=flags.pool,
+        nodes=flags.node,
+        include_busy=flags.include_busy,
         limits=limits,
-        against=content_of(given.against) if given.against else None,
-        cordon=given.cordon,
-        namespace=given.namespace,
-        selector=given.selector,
-        asked=Asked(mode=given.mode, resource=given.rdma_resource, image=given.image),
+        against=content_of(flags.against) if flags.against else None,
+        cordon=flags.cordon,
+        namespace=flags.namespace,
+        selector=flags.selector,
+        asked=Asked(mode=flags.mode, resource=flags.rdma_resource, image=flags.image),
     )
 
 

@@ -51,7 +51,7 @@ class Pool:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Found:
+class Outcome:
     """The actions of the command."""
 
     pools: Sequence[Pool] = ()
@@ -61,16 +61,16 @@ class Found:
     uncordoned: Mapping[str, str] = field(default_factory=dict)
 
 
-def answer(found: Found) -> Answer:
+def answer(outcome: Outcome) -> Answer:
     """FOUND if a pool fails or warns, else UNMEASURED if one was not measured."""
     document = {
-        "pools": {pool.name: document_of(pool) for pool in found.pools},
-        "cordoned": dict(found.cordoned),
-        "not_cordoned": dict(found.not_cordoned),
-        "uncordoned": dict(found.uncordoned),
+        "pools": {pool.name: document_of(pool) for pool in outcome.pools},
+        "cordoned": dict(outcome.cordoned),
+        "not_cordoned": dict(outcome.not_cordoned),
+        "uncordoned": dict(outcome.uncordoned),
     }
-    exit_code = exit_code_of(pool.verdict for pool in found.pools)
-    return Answer(document=document, lines=lines_of(*_lines(found)), exit_code=exit_code)
+    exit_code = exit_code_of(pool.verdict for pool in outcome.pools)
+    return Answer(document=document, lines=lines_of(*_lines(outcome)), exit_code=exit_code)
 
 
 def document_of(pool: Pool) -> dict[str, Any]:
@@ -91,21 +91,21 @@ def document_of(pool: Pool) -> dict[str, Any]:
     }
 
 
-def _lines(found: Found) -> Iterator[tuple[str, str]]:
+def _lines(outcome: Outcome) -> Iterator[tuple[str, str]]:
     """Each line, and its style on a terminal."""
-    for pool in found.pools:
+    for pool in outcome.pools:
         yield from pool_lines(pool)
-    for node, why in found.cordoned.items():
+    for node, why in outcome.cordoned.items():
         yield f"cordoned {node}:", "bold red"
         yield from ((f"  {part}", "bold red") for part in why.split("; "))
-    if found.cordoned:
-        yield f"  undo: aks-infiniband validate --uncordon {_flags(found.cordoned)}", "cyan"
-    for node, why in found.not_cordoned.items():
+    if outcome.cordoned:
+        yield f"  undo: aks-infiniband validate --uncordon {_flags(outcome.cordoned)}", "cyan"
+    for node, why in outcome.not_cordoned.items():
         yield f"could not cordon {node}: {why}", "bold red"
-    for node, why in found.uncordoned.items():
+    for node, why in outcome.uncordoned.items():
         yield f"uncordoned {node}, which was cordoned for", "green"
         yield from ((f"  {part}", "green") for part in why.split("; "))
-    if not found.pools and not found.uncordoned:
+    if not outcome.pools and not outcome.uncordoned:
         yield "no node is cordoned by this command", ""
 
 

@@ -96,7 +96,7 @@ def await_runs(client: Client, runs: Sequence[Run], say: Say) -> dict[str, Objec
     """The Jobs by name, when all have ended."""
     ended: dict[str, Object] = {}
 
-    def look() -> dict[str, Object] | None:
+    def all_ended() -> dict[str, Object] | None:
         for run in runs:
             if run.name not in ended:
                 found = client.get(Job, run.name, namespace=run.validation.namespace).to_dict()
@@ -105,19 +105,19 @@ def await_runs(client: Client, runs: Sequence[Run], say: Say) -> dict[str, Objec
                     ended[run.name] = found
         return ended if len(ended) == len(runs) else None
 
-    return until(look)
+    return until(all_ended)
 
 
-def until(look: Callable[[], _Seen | None], *, clock: Callable[[], float] = time.monotonic) -> _Seen:
-    """The first answer of a look at the cluster.
+def until(read: Callable[[], _Seen | None], *, clock: Callable[[], float] = time.monotonic) -> _Seen:
+    """The first value that a read of the cluster gives.
 
     Raises NO_ANSWER if the API server refuses, or does not answer for two minutes. The two minutes begin with the first
-    look that fails: before it this computer may have slept.
+    read that fails: before it this computer may have slept.
     """
     silent_since = None
     while True:
         try:
-            seen = look()
+            seen = read()
             if seen is not None:
                 return seen
             silent_since = None

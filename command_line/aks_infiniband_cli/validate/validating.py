@@ -28,7 +28,7 @@ from aks_infiniband_cli.validate.deployed import (
 )
 from aks_infiniband_cli.validate.documents import Run
 from aks_infiniband_cli.validate.nodes import LeftOut, choose, name_of, nodes_of
-from aks_infiniband_cli.validate.rendering import Found, Pool
+from aks_infiniband_cli.validate.rendering import Outcome, Pool
 from aks_infiniband_cli.validate.run import Cluster, Measured, Say, measure
 from aks_infiniband_cli.validate.unmanaged.plan import Plan, planned
 from aks_infiniband_cli.validate.unmanaged.pools import Asked, Chosen, named, selected, there
@@ -65,7 +65,7 @@ class Wish:
     """The choices for a pool that no stack validates."""
 
 
-def validated(kubeconfig: str, wish: Wish, say: Say) -> Found:
+def validated(kubeconfig: str, wish: Wish, say: Say) -> Outcome:
     """Measure. Raises CommandError for an unknown pool, node or figure, and if the cluster cannot be read.
 
     say: takes how far it is.
@@ -88,7 +88,7 @@ def validated(kubeconfig: str, wish: Wish, say: Say) -> Found:
         measured = measure(cluster, list(measuring.runs.values()), say)
     pools = [measuring.outcome(name, measured.get(name), plan) for name in chosen]
     cordoned, refused = _cordoned(cluster.client, pools, nodes, validations, wish) if wish.cordon else ({}, {})
-    return Found(pools=pools, cordoned=cordoned, not_cordoned=refused)
+    return Outcome(pools=pools, cordoned=cordoned, not_cordoned=refused)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -156,7 +156,7 @@ def _cordoned(
     return cordoned, refused
 
 
-def uncordoned(kubeconfig: str, wish: Wish) -> Found:
+def uncordoned(kubeconfig: str, wish: Wish) -> Outcome:
     """Uncordon the nodes that this command cordoned: those that were named, or all. Raises CommandError as `validated`
     does.
     """
@@ -170,7 +170,7 @@ def uncordoned(kubeconfig: str, wish: Wish) -> Found:
                 cordon.uncordon(client, node, wish.namespace if validations else None)
     except NO_ANSWER as error:
         raise CommandError(f"a node could not be uncordoned: {error}") from error
-    return Found(uncordoned=marked)
+    return Outcome(uncordoned=marked)
 
 
 def _asked_nodes(validations: Mapping[str, Deployed], nodes: Sequence[Object], wish: Wish) -> list[Object]:

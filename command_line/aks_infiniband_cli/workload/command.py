@@ -18,25 +18,25 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sample", action="store_true", help="print the pool's sample Job, which kubectl applies")
 
 
-def run(given: argparse.Namespace) -> Answer:
+def workload(flags: argparse.Namespace) -> Answer:
     """The settings that pods need, or a sample Job. Raises CommandError for a pool that the stack does not have."""
     from aks_infiniband.stack.pool_outputs import pod_templates, sample_of  # noqa: PLC0415  it takes a second
 
     from aks_infiniband_cli.stack_file import configuration_of, stack_of  # noqa: PLC0415
 
-    file = given.folder / f"Pulumi.{given.stack}.yaml"
+    file = flags.folder / f"Pulumi.{flags.stack}.yaml"
     stack = stack_of(file, configuration_of(file))
     pools = {pool.name: pool for pool in stack.pools}
     has = f"{file} has {', '.join(pools) or 'no pool with InfiniBand'}"
-    if given.pool is not None and given.pool not in pools:
-        raise CommandError(f"{given.pool} is not a pool with InfiniBand; {has}")
-    if not given.sample:
-        chosen = pools if given.pool is None else {given.pool: pools[given.pool]}
+    if flags.pool is not None and flags.pool not in pools:
+        raise CommandError(f"{flags.pool} is not a pool with InfiniBand; {has}")
+    if not flags.sample:
+        chosen = pools if flags.pool is None else {flags.pool: pools[flags.pool]}
         found: dict[str, Any] = {name: pod_templates(stack, pool) for name, pool in chosen.items()}
         return Answer(document={"pools": found}, lines=[uncut(json.dumps(found, indent=2))])
-    if given.pool is None:
+    if flags.pool is None:
         raise CommandError(f"--sample is of one pool: aks-infiniband workload POOL --sample; {has}")
-    job = sample_of(stack, pools[given.pool])
+    job = sample_of(stack, pools[flags.pool])
     return Answer(document={"sample": job}, lines=[uncut(json.dumps(job, indent=2))])
 
 
@@ -47,5 +47,5 @@ WORKLOAD: Final = Command(
     "for programs that make jobs; or a sample Job for kubectl. The command reads only the stack file.",
     example="aks-infiniband workload ndh100 --sample -s dev | kubectl apply --filename -",
     declare=declare,
-    run=run,
+    run=workload,
 )

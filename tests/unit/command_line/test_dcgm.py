@@ -9,7 +9,7 @@ from aks_infiniband_cli.bad_machines.evidence.dcgm import diagnose
 from aks_infiniband_cli.bad_machines.evidence.dcgm.asking import HostEngine, engine_on, has_gpus, job_of
 from aks_infiniband_cli.bad_machines.evidence.dcgm.diagnose import diagnosed
 from aks_infiniband_cli.bad_machines.evidence.dcgm.reader import DiagnosticsError, diagnosis_of
-from aks_infiniband_cli.bad_machines.evidence.node_job import Ended, run
+from aks_infiniband_cli.bad_machines.evidence.node_job import Ended, run_job
 from aks_infiniband_cli.bad_machines.evidence.ticket import ticket
 from httpx2 import ConnectError
 from lightkube.resources.batch_v1 import Job
@@ -121,7 +121,7 @@ def test_no_failure_of_it_fails_the_evidence(monkeypatch: pytest.MonkeyPatch, ou
         found: Ended = outcome
         return found
 
-    monkeypatch.setattr(diagnose, "run", run)
+    monkeypatch.setattr(diagnose, "run_job", run)
     found = diagnosed(None, sick(), [host_engine()], validation(), OPERATORS)  # type: ignore[arg-type]
     assert found is not None
     assert why in found["failed"]
@@ -179,6 +179,6 @@ def test_a_pod_that_never_starts_is_taken_away_and_why_it_did_not_start_is_kept(
 ) -> None:
     monkeypatch.setattr("aks_infiniband_cli.validate.run.time.sleep", lambda _: None)
     cluster: Any = Refusing()
-    ended = run(cluster, job_of(node("b"), ENGINE, validation(), "t"))
+    ended = run_job(cluster, job_of(node("b"), ENGINE, validation(), "t"))
     assert ended.why == "longer than specified deadline; Back-off pulling image; pods p not found"
     assert cluster.deleted == ["dcgm-t"]

@@ -207,7 +207,7 @@ def test_a_terminal_shows_the_same_words() -> None:
 
 
 def test_where_there_is_nothing_to_uncordon_it_says_so() -> None:
-    assert rendering.answer(rendering.Found()).text == "no node is cordoned by this command"
+    assert rendering.answer(rendering.Outcome()).text == "no node is cordoned by this command"
 
 
 @pytest.mark.parametrize("limit", ["rdma-write-bandwidth=nan", "rdma-write-bandwidth=inf", "all-reduce=0", "speed=3"])

@@ -102,7 +102,7 @@ def kubeconfig_in(folder: Path) -> Path:
     return folder / "kubeconfig"
 
 
-def found_in(document: Any) -> rendering.Found:
+def found_in(document: Any) -> rendering.Outcome:
     """The command's findings, from its output for a program."""
     pools = []
     for name, pool in document["pools"].items():
@@ -126,4 +126,4 @@ def found_in(document: Any) -> rendering.Found:
                 changes=[Change(**figure) for figure in compared["figures"]],
             )
         )
-    return rendering.Found(pools=pools, cordoned=document["cordoned"], uncordoned=document["uncordoned"])
+    return rendering.Outcome(pools=pools, cordoned=document["cordoned"], uncordoned=document["uncordoned"])

@@ -22,17 +22,17 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="FILE", help="default: evidence-NODE.json, here")
 
 
-def evidence(given: argparse.Namespace) -> Answer:
+def evidence(flags: argparse.Namespace) -> Answer:
     """Keep what a support case needs."""
     from aks_infiniband_cli.bad_machines.evidence.case import problems_of  # noqa: PLC0415
     from aks_infiniband_cli.bad_machines.evidence.collecting import collect  # noqa: PLC0415
 
-    file = kubeconfig_of(given)
-    out: Path = given.out or Path(f"evidence-{given.node}.json")
+    file = kubeconfig_of(flags)
+    out: Path = flags.out or Path(f"evidence-{flags.node}.json")
     require_new({"--out": out})
-    measured = (content_of(given.report), name_of(given.report)) if given.report else None
-    with at_work(f"Asking node {given.node}") as say:
-        found = collect(file.kubeconfig, given.node, given.namespace, measured=measured, say=say)
+    measured = (content_of(flags.report), name_of(flags.report)) if flags.report else None
+    with at_work(f"Asking node {flags.node}") as say:
+        found = collect(file.kubeconfig, flags.node, flags.namespace, measured=measured, say=say)
     write_document(found, out)
     document = {"file": str(out), **{key: found[key] for key in _TOLD}, "problems": problems_of(found)}
     return Answer(document=document, lines=[uncut(found["ticket"]), uncut(f"\nkept: {out}")])

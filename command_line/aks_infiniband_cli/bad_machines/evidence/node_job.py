@@ -70,12 +70,12 @@ def job_on(
     }
 
 
-def run(client: Client, document: Mapping[str, Any]) -> Ended:
+def run_job(client: Client, document: Mapping[str, Any]) -> Ended:
     """Run a Job to its end, and take it away, also if a pipeline ends this command. Raises NO_ANSWER."""
     name, namespace = document["metadata"]["name"], document["metadata"]["namespace"]
     seen: list[Object] = []
 
-    def look() -> Object | None:
+    def ended_job() -> Object | None:
         job = client.get(Job, name, namespace=namespace).to_dict()
         pods = client.list(Pod, namespace=namespace, labels={"batch.kubernetes.io/job-name": name})
         seen[:] = [pod.to_dict() for pod in pods] or seen  # they are deleted when the Job's time is up
@@ -84,7 +84,7 @@ def run(client: Client, document: Mapping[str, Any]) -> Ended:
     with stopped_by_signals():
         client.create(cast("Job", Job.from_dict(dict(document))))
         try:
-            ended = until(look)
+            ended = until(ended_job)
             words = [condition(ended, "Failed").get("message"), *(word for pod in seen for word in _complaints(pod))]
             try:
                 said = _beginning(line for pod in seen for line in client.log(name_of(pod), namespace=namespace))

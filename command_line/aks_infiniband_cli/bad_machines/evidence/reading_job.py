@@ -11,7 +11,7 @@ from aks_infiniband.validation.validation_job import METADATA
 from lightkube import Client
 from pydantic import Field
 
-from aks_infiniband_cli.bad_machines.evidence.node_job import job_on, run
+from aks_infiniband_cli.bad_machines.evidence.node_job import job_on, run_job
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.validate.deployed import Deployed
 
@@ -98,7 +98,7 @@ class _Said(Form):
 
 def ask(client: Client, node: str, validation: Deployed) -> dict[str, Any]:
     """The machine's facts about itself. Raises CommandError if the pod has not said it, and NO_ANSWER."""
-    ended = run(client, job_of(node, validation, secrets.token_hex(4)))
+    ended = run_job(client, job_of(node, validation, secrets.token_hex(4)))
     try:
         return parts_of(json_document(ended.said))
     except HandwrittenError:

@@ -67,20 +67,20 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def replace(given: argparse.Namespace) -> Answer:
+def replace(flags: argparse.Namespace) -> Answer:
     """Show the plan, carry it out, watch, stop, or admit a node. FOUND if a pool is not whole."""
-    if (given.node is None) != (given.watch or given.stop):
-        raise CommandError("name the node: aks-infiniband replace NODE" if given.node is None else _NO_NODE)
-    if not given.evidence.is_dir():
-        raise CommandError(f"--evidence is {given.evidence}: this folder does not exist")
-    file = kubeconfig_of(given)
+    if (flags.node is None) != (flags.watch or flags.stop):
+        raise CommandError("name the node: aks-infiniband replace NODE" if flags.node is None else _NO_NODE)
+    if not flags.evidence.is_dir():
+        raise CommandError(f"--evidence is {flags.evidence}: this folder does not exist")
+    file = kubeconfig_of(flags)
     with at_work(f"Reading the cluster of context {file.context}") as say:
         from aks_infiniband_cli.cluster import NO_ANSWER  # noqa: PLC0415
         from aks_infiniband_cli.machine_by_machine.replace.beginning import begin  # noqa: PLC0415
 
-        beginning = begin(file.kubeconfig, _wish(given), say)
+        beginning = begin(file.kubeconfig, _wish(flags), say)
         try:
-            return _answer(beginning, given)
+            return _answer(beginning, flags)
         except NO_ANSWER as error:
             raise CommandError(f"a request to the cluster failed: {error}. {_LATER}") from error
 
@@ -89,35 +89,35 @@ _NO_NODE: Final = "--watch and --stop are about all nodes: leave NODE out"
 _LATER: Final = "The progress is recorded in the cluster: run the same command again"
 
 
-def _answer(beginning: "Beginning", given: argparse.Namespace) -> Answer:
+def _answer(beginning: "Beginning", flags: argparse.Namespace) -> Answer:
     from aks_infiniband_cli.machine_by_machine.replace import rendering  # noqa: PLC0415
 
-    if given.stop:
+    if flags.stop:
         return rendering.stopped(beginning.stop())
-    if given.release:
-        return rendering.released(given.node, beginning.let_in(given.node))
-    if given.watch:
+    if flags.release:
+        return rendering.released(flags.node, beginning.let_in(flags.node))
+    if flags.watch:
         return rendering.done(beginning.watch())
-    plan = beginning.plan(given.node, given.reason)
-    if given.dry_run:
+    plan = beginning.plan(flags.node, flags.reason)
+    if flags.dry_run:
         return rendering.plan(plan, beginning.wish)
     if plan.refused:
         return rendering.refused(plan)
     return rendering.done([beginning.carry_on(plan.case)])
 
 
-def _wish(given: argparse.Namespace) -> "Wish":
+def _wish(flags: argparse.Namespace) -> "Wish":
     from aks_infiniband_cli.machine_by_machine.replace.beginning import Wish  # noqa: PLC0415
     from aks_infiniband_cli.machine_by_machine.replace.decision import Budget  # noqa: PLC0415
 
     return Wish(
-        drain=given.drain,
-        farthest=given.farthest,
-        budget=Budget(at_once=given.at_once, a_day=given.a_day),
-        folder=given.evidence,
-        limit=given.limit_minutes,
-        namespace=given.namespace,
-        endpoint=given.endpoint,
+        drain=flags.drain,
+        farthest=flags.farthest,
+        budget=Budget(at_once=flags.at_once, a_day=flags.a_day),
+        folder=flags.evidence,
+        limit=flags.limit_minutes,
+        namespace=flags.namespace,
+        endpoint=flags.endpoint,
     )
 
 

@@ -27,20 +27,20 @@ def declare(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--back", action="store_true", help=back)
 
 
-def rollout(given: argparse.Namespace) -> Answer:
+def rollout(flags: argparse.Namespace) -> Answer:
     """Hold, wait, measure and judge; or let go. The exit code is FOUND if the driver falls short."""
     from aks_infiniband_cli.cluster import NO_ANSWER, connected  # noqa: PLC0415
     from aks_infiniband_cli.console import CommandError  # noqa: PLC0415
     from aks_infiniband_cli.machine_by_machine.rollout import gate  # noqa: PLC0415
     from aks_infiniband_cli.machine_by_machine.rollout.drivers import DRIVERS  # noqa: PLC0415
 
-    file = kubeconfig_of(given)
+    file = kubeconfig_of(flags)
     with at_work(f"Reading the cluster of context {file.context}") as say:
-        if not given.release and not given.back:
-            places = {"namespace": given.namespace, "operator_namespace": given.operator_namespace}
-            return answer_of(gate.roll_out(file.kubeconfig, DRIVERS[given.driver], given.first, say, **places))
+        if not flags.release and not flags.back:
+            places = {"namespace": flags.namespace, "operator_namespace": flags.operator_namespace}
+            return answer_of(gate.roll_out(file.kubeconfig, DRIVERS[flags.driver], flags.first, say, **places))
         try:
-            let_go = gate.let_go_when_back if given.back else gate.let_go
+            let_go = gate.let_go_when_back if flags.back else gate.let_go
             released = let_go(connected(file.kubeconfig))
         except NO_ANSWER as error:
             raise CommandError(f"a request to the cluster failed: {error}") from error

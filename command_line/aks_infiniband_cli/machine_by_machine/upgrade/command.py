@@ -46,40 +46,40 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ready-timeout", type=_seconds, default=_READY_SECONDS, metavar="SECONDS", help=ready)
 
 
-def upgrade(given: argparse.Namespace) -> Answer:
+def upgrade(flags: argparse.Namespace) -> Answer:
     """Plan, and carry out; the exit code is FOUND if a machine is not as it was accepted."""
     from aks_infiniband_cli.cluster import NO_ANSWER  # noqa: PLC0415
     from aks_infiniband_cli.console import CommandError  # noqa: PLC0415
     from aks_infiniband_cli.machine_by_machine.upgrade.run import Upgrade, Wish  # noqa: PLC0415
 
-    if given.dry_run and not (given.to or given.node_image):
+    if flags.dry_run and not (flags.to or flags.node_image):
         raise CommandError("--dry-run shows the plan of --to or --node-image; the other flags have none")
     wish = Wish(
-        file=given.folder / f"Pulumi.{given.stack}.yaml",
-        kubernetes=given.to,
-        pools=tuple(given.pool or ()),
-        subscription=given.subscription,
-        endpoint=given.endpoint,
-        namespace=given.namespace,
-        include_busy=given.include_busy,
-        each=not given.first_only,
-        ready_seconds=given.ready_timeout,
+        file=flags.folder / f"Pulumi.{flags.stack}.yaml",
+        kubernetes=flags.to,
+        pools=tuple(flags.pool or ()),
+        subscription=flags.subscription,
+        endpoint=flags.endpoint,
+        namespace=flags.namespace,
+        include_busy=flags.include_busy,
+        each=not flags.first_only,
+        ready_seconds=flags.ready_timeout,
     )
-    file = kubeconfig_of(given)
+    file = kubeconfig_of(flags)
     with at_work(f"Reading the cluster of context {file.context}") as say:
         try:
             work = Upgrade(file.kubeconfig, wish, say)
-            if given.stop:
+            if flags.stop:
                 return _told("stopped", work.stop(), "nothing was under way")
-            if given.release:
+            if flags.release:
                 return _told("released", work.release(), "no machine is held")
-            if given.back:
+            if flags.back:
                 return _told("back", work.back(), "nothing was rolled back")
             planned = work.plan()
-            if given.dry_run or not planned.steps:
+            if flags.dry_run or not planned.steps:
                 return _planned(planned)
             note("\n".join(_plan_lines(planned)))
-            return _done(work.carry_out(planned), given.stack)
+            return _done(work.carry_out(planned), flags.stack)
         except NO_ANSWER as error:
             raise CommandError(
                 f"a request to the cluster failed: {error}. The machines that are held stay so"

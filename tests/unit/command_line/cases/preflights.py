@@ -51,7 +51,7 @@ def _lines(case: Case) -> dict[str, str]:
             (Path(folder) / name).symlink_to(ROOT / name)
         file = Path(folder) / _DEV
         file.write_text(yaml.safe_dump(stack))
-        lines = all_checks.look(file, SUBSCRIPTION, endpoint)
+        lines = all_checks.check_stack_file(file, SUBSCRIPTION, endpoint)
     told = {line.check: f"{line.state}: {line.found}{f'; do: {line.remedy}' if line.remedy else ''}" for line in lines}
     shown: dict[str, str] = replaced(replaced(told, f"{folder}/", ""), SUBSCRIPTION, _ID)
     return shown

@@ -18,7 +18,7 @@ HEALTHY: Final = ("dev", "mixed")
 
 def healthy(name: str) -> Snapshot:
     """The recorded cluster of a stack."""
-    return Snapshot.of(copy.deepcopy(_recorded(name)))
+    return Snapshot.from_document(copy.deepcopy(_recorded(name)))
 
 
 def sick(*symptoms: str, steps: Iterable[Mapping[str, Any]] = (), base: str | None = None) -> Snapshot:
@@ -33,7 +33,7 @@ def after(steps: Iterable[Mapping[str, Any]], *, base: str = HEALTHY[0]) -> Snap
     document = copy.deepcopy(_recorded(base))
     for step in steps:
         _apply(document, step)
-    return Snapshot.of(document)
+    return Snapshot.from_document(document)
 
 
 def symptoms_with_a_cluster() -> set[str]:

@@ -8,7 +8,7 @@ from lightkube import Client
 
 from aks_infiniband_cli.bad_machines.evidence.dcgm.asking import HostEngine, command_of, engine_on, has_gpus, job_of
 from aks_infiniband_cli.bad_machines.evidence.dcgm.reader import DiagnosticsError, diagnosis_of
-from aks_infiniband_cli.bad_machines.evidence.node_job import run
+from aks_infiniband_cli.bad_machines.evidence.node_job import run_job
 from aks_infiniband_cli.cluster import NO_ANSWER
 from aks_infiniband_cli.console import note
 from aks_infiniband_cli.validate.deployed import Deployed, Object
@@ -39,7 +39,7 @@ def diagnosed(
 
 def _answer(client: Client, node: Object, engine: HostEngine, validation: Deployed) -> Mapping[str, Any]:
     """Raises DiagnosticsError, NO_ANSWER."""
-    ended = run(client, job_of(node, engine, validation, secrets.token_hex(4)))
+    ended = run_job(client, job_of(node, engine, validation, secrets.token_hex(4)))
     try:
         return diagnosis_of(ended.said)
     except DiagnosticsError as error:
