@@ -6,16 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from aks_infiniband.facts.pool import Pool
-from aks_infiniband.resources.metadata import OPERATOR_NAMESPACES
 from aks_infiniband.validation.job_parts import common_file
 from aks_infiniband.validation.pool_expectations import expectations
-from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.validate.deployed import deployed, expected_of
 from aks_infiniband_cli.validate.documents import belongings, job
-from aks_infiniband_cli.validate.nodes import busy, choose, place_of
 
-from tests.unit.command_line.validations import ACCEPTED, POOL, RUN, job_of, node, pod, validation
+from tests.unit.command_line.validations import ACCEPTED, POOL, RUN, job_of, node, validation
 
 
 def terms_of(template: Any) -> Any:
@@ -96,69 +92,6 @@ def test_what_pools_of_a_kind_have_in_common_is_read_from_the_program_beside_the
     assert deployed([found], [program])["ndh100"].expected == json.loads(json.dumps(expectations(POOL)))
 
 
-def left_out(nodes: Any, pods: Any, pool: Pool = POOL, *, include_busy: bool = False, wanted: Any = ()) -> Any:
-    chosen, left = choose(nodes, pods, validation(pool), wanted=wanted, include_busy=include_busy)
-    assert all(found.busy == found.why.startswith("busy: ") for found in left)
-    return [found["metadata"]["name"] for found in chosen], {found.node: found.why for found in left}
-
-
-def test_nodes_that_are_used_or_cannot_be_used_are_left_out_and_it_is_said_why() -> None:
-    nodes = [node("idle"), node("busy"), node("drained", unschedulable=True), node("down", ready="False")]
-    other = {**node("other"), "metadata": {"name": "other", "labels": {"agentpool": "web"}}}
-    pods = [
-        pod("done", "idle", phase="Succeeded", rdma__shared_ib="1"),
-        pod("plain", "idle", cpu="1"),
-        pod("train-0", "busy", nvidia_com__gpu="1", **{"nvidia.com__gpu": "1"}),
-    ]
-    chosen, left = left_out([*nodes, other], pods)
-    assert chosen == ["idle"]
-    assert left == {
-        "busy": "busy: pod team/train-0 has nvidia.com/gpu",
-        "drained": "cordoned",
-        "down": "not Ready (KubeletDown)",
-    }
-    assert left_out(nodes, pods, include_busy=True)[0] == ["busy", "idle"]
-    assert left_out(nodes, pods, wanted={"busy"}) == ([], {"busy": left["busy"]})
-
-
-def test_without_a_device_plugin_a_pod_that_mounts_the_devices_uses_the_node() -> None:
-    without = POOL.changed(mode="driver-only", gpu_driver="none")
-    ready = node("a")
-    ready["metadata"]["labels"]["network.nvidia.com/operator.mofed.wait"] = "false"
-    assert left_out([ready], [pod("mpi", "a", volume="/var/lib")], without)[0] == ["a"]
-    mounted = left_out([ready], [pod("mpi", "a", volume="/dev/infiniband")], without)
-    assert mounted == ([], {"a": "busy: pod team/mpi has /dev/infiniband"})
-
-
-@pytest.mark.parametrize(
-    ("namespace", "kind", "uses"),
-    [
-        ("network-operator", "DaemonSet", False),  # OFED's own pods
-        ("system", "DaemonSet", False),  # our dranet
-        ("aks-infiniband-system", "DaemonSet", False),  # the same, for a run without a stack
-        ("kube-system", "DaemonSet", False),  # dranet by its own manifest
-        ("nvidia-network-operator", "DaemonSet", False),  # told by its DaemonSets
-        ("team", "DaemonSet", True),
-        ("system", "Job", True),
-        ("network-operator", "Job", True),
-    ],
-)
-def test_who_serves_the_devices_does_not_use_the_node(namespace: str, kind: str, uses: bool) -> None:
-    serving = pod("x", "a", volume="/dev/infiniband")
-    serving["metadata"] |= {"namespace": namespace, "ownerReferences": [{"kind": kind, "controller": True}]}
-    without = POOL.changed(mode="driver-only", gpu_driver="none")
-    operators = {*OPERATOR_NAMESPACES, "nvidia-network-operator"}
-    assert bool(busy("a", [serving], validation(without), operators)) == uses
-
-
-def test_in_mode_dra_a_pod_with_a_claim_uses_the_node() -> None:
-    claiming = POOL.changed(mode="dra", nic_driver="inbox", gpu_driver="none")
-    held = pod("mpi", "a")
-    assert left_out([node("a")], [held], claiming)[0] == ["a"]
-    held["spec"]["resourceClaims"] = [{"name": "infiniband", "resourceClaimTemplateName": "infiniband-hbv4"}]
-    assert left_out([node("a")], [held], claiming) == ([], {"a": "busy: pod team/mpi has claim infiniband"})
-
-
 def test_given_limits_replace_the_deployed_ones_of_their_level_and_nothing_else() -> None:
     given = {"rdma-write-bandwidth": {"fail": 1.0}, "all-reduce": {"warn": 2.0}, "ipoib-latency": {"warn": 3.0}}
     before, found = validation().expected, expected_of(validation(), 2, given)
@@ -168,25 +101,6 @@ def test_given_limits_replace_the_deployed_ones_of_their_level_and_nothing_else(
     assert "ipoib-latency" not in found["thresholds"], "the pool has no such figure"
     assert (found["node_count"], found["pool_nodes"], before["node_count"]) == (2, 4, 4)
     assert expected_of(validation(), 4, {}) == {**before, "pool_nodes": 4}
-
-
-@pytest.mark.parametrize(
-    ("labels", "name", "words"),
-    [
-        (
-            {"agentpool": "other"},
-            "a",
-            r"node a is there, and no stack validates it \(.*: ndh100\).*aks-infiniband doctor",
-        ),
-        ({"agentpool": "ndh100"}, "z", "node z does not exist; the nodes are: a"),
-    ],
-)
-def test_a_node_that_no_stack_validates_is_told_from_one_that_is_not_there(
-    labels: dict[str, str], name: str, words: str
-) -> None:
-    there = {"metadata": {"name": "a", "labels": labels}}
-    with pytest.raises(CommandError, match=words):
-        place_of({"ndh100": validation()}, [there], name)
 
 
 @pytest.mark.parametrize("waiting", [0, 2])

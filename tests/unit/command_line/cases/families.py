@@ -6,8 +6,10 @@ from typing import Any, Final
 from tests.cases import Case
 from tests.unit.command_line.cases import machine_by_machine
 from tests.unit.command_line.cases.adopting import outcome_of_adoption
+from tests.unit.command_line.cases.chosen import outcome_of_choice
 from tests.unit.command_line.cases.deciding import outcome_of_answers
 from tests.unit.command_line.cases.ill_machines import outcome_of_category, outcome_of_evidence
+from tests.unit.command_line.cases.inputs import outcome_of_input
 from tests.unit.command_line.cases.preflights import outcome_of_preflight
 from tests.unit.command_line.cases.sick import outcome_of_cluster
 from tests.unit.command_line.cases.torn_down import outcome_of_group, outcome_of_leftovers
@@ -23,6 +25,8 @@ FAMILIES: Final[Mapping[str, Callable[[Case], Any]]] = {
     "way": outcome_of_nodes,
     "left": outcome_of_leftovers,
     "group": outcome_of_group,
+    "input": outcome_of_input,
+    "chosen": outcome_of_choice,
     **machine_by_machine.FAMILIES,
 }
 """By the first word of a file's name, what gives the outcome of a case."""

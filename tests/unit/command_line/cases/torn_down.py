@@ -1,4 +1,4 @@
-"""What a stack has left in Azure and in a cluster, as `teardown` names it."""
+"""The leftovers of a stack in Azure and in a cluster, as `teardown` names them."""
 
 from typing import Any, Final
 
