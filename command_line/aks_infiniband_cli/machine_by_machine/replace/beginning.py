@@ -5,40 +5,24 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Final
 
 from lightkube.resources.core_v1 import Node
 
 from aks_infiniband_cli.azure.machine import Machine
-from aks_infiniband_cli.cluster import NO_ANSWER, connected
-from aks_infiniband_cli.console import CommandError
-from aks_infiniband_cli.machine_by_machine.replace.case import Case, Drain, Farthest
-from aks_infiniband_cli.machine_by_machine.replace.decision import Budget, Seen, refusal
+from aks_infiniband_cli.machine_by_machine.loop import carry_through
+from aks_infiniband_cli.machine_by_machine.replace.case import Case
+from aks_infiniband_cli.machine_by_machine.replace.decision import Seen, refusal
 from aks_infiniband_cli.machine_by_machine.replace.history import History, Read, now
 from aks_infiniband_cli.machine_by_machine.replace.observing import sight_of, state_of
 from aks_infiniband_cli.machine_by_machine.replace.quarantine import is_in_quarantine, release, unknown_cases
-from aks_infiniband_cli.machine_by_machine.replace.replacing import Replacing
+from aks_infiniband_cli.machine_by_machine.replace.replacing import Replacing, Wish
 from aks_infiniband_cli.machine_by_machine.replace.sight import Sight, agent_pool_of, resource_of, unhealthy
-from aks_infiniband_cli.validate.deployed import Deployed, Object
-from aks_infiniband_cli.validate.nodes import name_of, node_called, nodes_of, place_of
+from aks_infiniband_cli.validate.nodes import node_called, nodes_of, place_of
 from aks_infiniband_cli.validate.run import Cluster, Say
 from aks_infiniband_cli.validate.validating import read_cluster
 
 _WATCH_SECONDS: Final = 30
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Wish:
-    """The user's request. folder: for evidence; limit: minutes that a stage may take; namespace: of the validations."""
-
-    drain: Drain
-    farthest: Farthest
-    budget: Budget
-    folder: Path
-    limit: float
-    namespace: str
-    endpoint: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,29 +46,19 @@ class Beginning:
     def __post_init__(self) -> None:
         self.history = History(self.cluster.client, self.wish.namespace)
 
-    @classmethod
-    def of(cls, kubeconfig: str, wish: Wish, say: Say) -> "Beginning":
-        """On the cluster of a kubeconfig."""
-        return cls(cluster=Cluster(client=connected(kubeconfig), kubeconfig=kubeconfig), wish=wish, say=say)
-
     def plan(self, node: str, why: str) -> Plan:
         """The plan for a node; a case that has begun already continues."""
         read = self.history.read()
-        cases = read.cases
-        open_ = [case for case in cases if case.stage != "over"]
+        open_ = [case for case in read.cases if case.stage != "over"]
         case = next((each for each in open_ if node in (each.node, each.new)), None)
-        if case is not None:  # its node may be gone by now
-            sight, begun = sight_of(self.cluster.client, self.wish.namespace, case.pool), case
-        else:
-            sight, there = self._place(node)
-            begun = self._case(sight.validation, there, why)
+        begun = case or self._case(node, why)  # the node of a case that is there may be gone by now
+        sight = sight_of(self.cluster.client, self.wish.namespace, begun.pool)
         others = [each for each in open_ if each.id != begun.id]
-        machine = self._machine(begun)
-        seen = state_of(begun, sight, machine, others=others, limit=self.wish.limit)
-        today = _begun_today(cases, begun)
+        seen = state_of(begun, sight, self._machine(begun), others=others, limit=self.wish.limit)
+        today = _begun_today(read.cases, begun)
         refused = seen.differs
         if case is None:
-            own = _of_pool(others, begun)
+            own = [each for each in others if each.pool == begun.pool]
             refused = _lost(read, sight) or refusal(begun, own, seen, self.wish.budget, today)
         return Plan(case=begun, seen=seen, refused=refused, begun_today=today)
 
@@ -92,16 +66,11 @@ class Beginning:
         """Begin a case or continue it, until it is over, is stopped, or waits for capacity that Azure lacks."""
         machine = self._machine(case)
         self.history.take_over(case)
-        return Replacing(
-            cluster=self.cluster,
-            namespace=self.wish.namespace,
-            history=self.history,
-            machine=machine,
-            case=case,
-            folder=self.wish.folder,
-            limit=self.wish.limit,
-            say=self.say,
-        ).carry_on()
+        work = Replacing(
+            cluster=self.cluster, wish=self.wish, history=self.history, machine=machine, case=case, say=self.say
+        )
+        carry_through(work)
+        return work.case
 
     def watch(self) -> list[Case]:
         """Take out the nodes that the light check calls unhealthy, one by one, until a person stops it; the finished
@@ -146,19 +115,15 @@ class Beginning:
         release(self.cluster.client, node)
         return node
 
-    def _place(self, node: str) -> tuple[Sight, Object]:
-        """A look at the pool of a node."""
+    def _case(self, node: str, why: str) -> Case:
         validations, nodes, _ = read_cluster(self.cluster.client, self.wish.namespace)
         pool, _, there = place_of(validations, nodes, node)
-        return sight_of(self.cluster.client, self.wish.namespace, pool), there
-
-    def _case(self, validation: Deployed, node: Object, why: str) -> Case:
         return Case(
             id=secrets.token_hex(4),
-            node=name_of(node),
-            pool=validation.pool,
-            resource=resource_of(node),
-            agent_pool=agent_pool_of(node),
+            node=node,
+            pool=pool,
+            resource=resource_of(there),
+            agent_pool=agent_pool_of(there),
             begun=now(),
             why=why,
             drain=self.wish.drain,
@@ -167,14 +132,6 @@ class Beginning:
 
     def _machine(self, case: Case) -> Machine:
         return Machine(case.resource, case.agent_pool, self.wish.endpoint)
-
-
-def begin(kubeconfig: str, wish: Wish, say: Say) -> Beginning:
-    """The beginning of a command. Raises CommandError if the cluster cannot be reached."""
-    try:
-        return Beginning.of(kubeconfig, wish, say)
-    except NO_ANSWER as error:
-        raise CommandError(f"a request to the cluster failed: {error}") from error
 
 
 def _lost(read: Read, sight: Sight) -> str:
@@ -191,11 +148,8 @@ def _lost(read: Read, sight: Sight) -> str:
     )
 
 
-def _of_pool(cases: Sequence[Case], case: Case) -> list[Case]:
-    return [each for each in cases if each.pool == case.pool]
-
-
 def _begun_today(cases: Sequence[Case], case: Case) -> int:
     """The number of the pool's machines that were taken out in the last 24 hours."""
     since = datetime.now(UTC) - timedelta(days=1)
-    return sum(datetime.fromisoformat(each.begun) > since for each in _of_pool(cases, case) if each.id != case.id)
+    others = [each for each in cases if each.pool == case.pool and each.id != case.id]
+    return sum(datetime.fromisoformat(each.begun) > since for each in others)

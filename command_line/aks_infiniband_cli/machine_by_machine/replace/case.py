@@ -115,13 +115,13 @@ def case_of(document: Any) -> Case:
     hand.
     """
     try:
-        found = _FORM.validate_json(json.dumps(document), strict=True)
+        case = _FORM.validate_json(json.dumps(document), strict=True)
     except ValidationError as error:
         (path, reason), *_ = told(error)
         raise ValueError(f"{'.'.join(map(str, path))} {reason}") from None
     for name in _MOMENTS:
-        _require_moment(name, getattr(found, name))
-    return found
+        _require_moment(name, getattr(case, name))
+    return case
 
 
 _FORM: Final = TypeAdapter(Case)

@@ -10,7 +10,8 @@ from aks_infiniband_cli.console import Answer, Command, CommandError, at_work
 from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
 
 if TYPE_CHECKING:
-    from aks_infiniband_cli.machine_by_machine.replace.beginning import Beginning, Wish
+    from aks_infiniband_cli.machine_by_machine.replace.beginning import Beginning
+    from aks_infiniband_cli.machine_by_machine.replace.replacing import Wish
 
 _ASKED: Final = "a person requested it"
 
@@ -75,10 +76,12 @@ def replace(flags: argparse.Namespace) -> Answer:
         raise CommandError(f"--evidence is {flags.evidence}: this folder does not exist")
     file = kubeconfig_of(flags)
     with at_work(f"Reading the cluster of context {file.context}") as say:
-        from aks_infiniband_cli.cluster import NO_ANSWER  # noqa: PLC0415
-        from aks_infiniband_cli.machine_by_machine.replace.beginning import begin  # noqa: PLC0415
+        from aks_infiniband_cli.cluster import NO_ANSWER, connected  # noqa: PLC0415
+        from aks_infiniband_cli.machine_by_machine.replace.beginning import Beginning  # noqa: PLC0415
+        from aks_infiniband_cli.validate.run import Cluster  # noqa: PLC0415
 
-        beginning = begin(file.kubeconfig, _wish(flags), say)
+        cluster = Cluster(client=connected(file.kubeconfig), kubeconfig=file.kubeconfig)
+        beginning = Beginning(cluster=cluster, wish=_wish(flags), say=say)
         try:
             return _answer(beginning, flags)
         except NO_ANSWER as error:
@@ -107,8 +110,8 @@ def _answer(beginning: "Beginning", flags: argparse.Namespace) -> Answer:
 
 
 def _wish(flags: argparse.Namespace) -> "Wish":
-    from aks_infiniband_cli.machine_by_machine.replace.beginning import Wish  # noqa: PLC0415
     from aks_infiniband_cli.machine_by_machine.replace.decision import Budget  # noqa: PLC0415
+    from aks_infiniband_cli.machine_by_machine.replace.replacing import Wish  # noqa: PLC0415
 
     return Wish(
         drain=flags.drain,

@@ -24,7 +24,7 @@ def _stays(pod: Object) -> bool:
     return any(owner.get("kind") in _STAY for owner in _owners(pod))
 
 
-def nobodys(pods: Sequence[Object]) -> list[Object]:
+def uncontrolled(pods: Sequence[Object]) -> list[Object]:
     """Pods that no controller makes again elsewhere: `kubectl drain` requires --force for them."""
     return [pod for pod in pods if not any(owner.get("controller") for owner in _owners(pod))]
 
@@ -33,7 +33,7 @@ def _owners(pod: Object) -> list[Object]:
     return pod["metadata"].get("ownerReferences") or []
 
 
-def told(pods: Sequence[Object]) -> str:
+def described(pods: Sequence[Object]) -> str:
     """Their names, a few of them."""
     names = [f"{pod['metadata']['namespace']}/{pod['metadata']['name']}" for pod in pods]
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""

@@ -55,18 +55,18 @@ def read_in(config_map: Mapping[str, Any]) -> Read:
     Raises CommandError for one that another release has written: only that release knows what is under way.
     """
     try:
-        found = formed(_Document, document_in(REPLACED, config_map) or {"cases": []})
+        form = formed(_Document, document_in(REPLACED, config_map) or {"cases": []})
     except OtherReleaseError as error:
         raise CommandError(f"{where(REPLACED)}, cannot be read: {error.at_its_place()}") from error
     except HandwrittenError as error:
         return Read(unread=error.at_its_place())
     cases, unread = list[Case](), list[str]()
-    for number, document in enumerate(found.cases):
+    for number, document in enumerate(form.cases):
         try:
             cases.append(case_of(document))
         except ValueError as error:
             unread.append(f"case {number} counts for nothing: {error}")
-    return Read(cases=cases, stopped=found.stopped, lost=found.lost, unread="; ".join(unread))
+    return Read(cases=cases, stopped=form.stopped, lost=form.lost, unread="; ".join(unread))
 
 
 @cache
@@ -104,10 +104,10 @@ class History:
         """The whole history. The parts that cannot be read are reported, and set aside when the next step is
         written.
         """
-        found = read_in(self._keeping.read())
-        if found.unread:
-            tell_once(f"{where(REPLACED)}, cannot be read: {found.unread}")
-        return found
+        read = read_in(self._keeping.read())
+        if read.unread:
+            tell_once(f"{where(REPLACED)}, cannot be read: {read.unread}")
+        return read
 
     def open(self) -> list[Case]:
         """The cases that are not over."""
@@ -163,22 +163,22 @@ class History:
         return stopped
 
     def _own(self, cases: Sequence[Case], case: Case) -> Case:
-        found = next((each for each in cases if each.id == case.id), None)
-        if found is None:
+        own = next((each for each in cases if each.id == case.id), None)
+        if own is None:
             raise CommandError(f"the case of {case.node} is gone from the history: this command ends")
-        if found.runner != self._runner:
+        if own.runner != self._runner:
             raise CommandError(f"another command works on {case.node} now: this one ends")
-        return found
+        return own
 
     def _change(self, change: Callable[[Sequence[Case]], list[Case]], *, stopped: str = "") -> None:
         """Write the result of a function on the cases, again if another wrote meanwhile. stopped: when all was."""
         while True:
-            found = self._keeping.read()
-            read = read_in(found)
+            config_map = self._keeping.read()
+            read = read_in(config_map)
             cases = change(read.cases)
-            lost = self._keeping.set_aside(found, read.unread) if read.unread else read.lost
+            lost = self._keeping.set_aside(config_map, read.unread) if read.unread else read.lost
             text = _trimmed(cases, stopped or read.stopped, lost)
-            if self._keeping.write(found, {"data": {REPLACED.key: text}}):
+            if self._keeping.write(config_map, {"data": {REPLACED.key: text}}):
                 return
 
     def _tell(self, node: str, step: str, what: str) -> None:

@@ -21,7 +21,7 @@ def measured(cluster: Cluster, sight: Sight, name: str, neighbours: Sequence[str
     """Measure a node with as many neighbours as there are, at most three. Raises CommandError."""
     by_name = {name_of(node): node for node in sight.of_pool()}
     others = [by_name[neighbour] for neighbour in neighbours[:NEIGHBOURS]]
-    _, found = measured_together(
+    _, result = measured_together(
         cluster,
         sight.validation,
         nodes=[by_name[name], *others],
@@ -31,7 +31,7 @@ def measured(cluster: Cluster, sight: Sight, name: str, neighbours: Sequence[str
         say=say,
         tolerations=TOLERATIONS,
     )
-    return found
+    return result
 
 
 def problems(report: Report, name: str) -> list[str] | None:
@@ -68,13 +68,13 @@ def missing(machine: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str
     machine: what `evidence` reads there. expected: what its pool is judged by. A list without a GPU proves nothing,
     because a broken one may keep nvidia-smi from answering.
     """
-    found = []
+    lacking = []
     if "hcas" in machine and len(machine["hcas"]) < expected["hcas"]["count"]:
-        found.append(f"{len(machine['hcas'])} of {expected['hcas']['count']} HCAs")
+        lacking.append(f"{len(machine['hcas'])} of {expected['hcas']['count']} HCAs")
     gpus = (expected.get("gpus") or {}).get("count", 0)
     if 0 < len(machine.get("gpus") or ()) < gpus:
-        found.append(f"{len(machine['gpus'])} of {gpus} GPUs")
-    return found
+        lacking.append(f"{len(machine['gpus'])} of {gpus} GPUs")
+    return lacking
 
 
 def _at(device: str | None) -> str:

@@ -15,7 +15,7 @@ from aks_infiniband_cli.cluster import operators_in
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.machine_by_machine.replace.case import Case
 from aks_infiniband_cli.machine_by_machine.replace.decision import Seen
-from aks_infiniband_cli.machine_by_machine.replace.drain import leaving, nobodys, told
+from aks_infiniband_cli.machine_by_machine.replace.drain import described, leaving, uncontrolled
 from aks_infiniband_cli.machine_by_machine.replace.sight import Sight, agent_pool_of, boot_of, resource_of
 from aks_infiniband_cli.validate.nodes import name_of
 from aks_infiniband_cli.validate.validating import read_cluster
@@ -60,8 +60,8 @@ def state_of(
         settled=settled,
         azure=sight.azure(node) if node else "",
         busy=sight.busy(case.subject),
-        alone=told(nobodys(leave)),
-        others=told(leave),
+        alone=described(uncontrolled(leave)),
+        others=described(leave),
         healthy=healthy,
         idle=sight.idle(healthy),
         operation=operation,

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from aks_infiniband_cli.console import FINE, FOUND, Answer, lines_of
-from aks_infiniband_cli.machine_by_machine.replace.beginning import Plan, Wish
+from aks_infiniband_cli.machine_by_machine.replace.beginning import Plan
 from aks_infiniband_cli.machine_by_machine.replace.case import Case, shown
 from aks_infiniband_cli.machine_by_machine.replace.decision import FEWEST
 from aks_infiniband_cli.machine_by_machine.replace.measuring import NEIGHBOURS
+from aks_infiniband_cli.machine_by_machine.replace.replacing import Wish
 
 _STYLES: Mapping[str | None, str] = {"cured": "green", "replaced": "green", "let in": "yellow", None: "yellow"}
 _WHOLE = ("cured", "replaced")

@@ -12,9 +12,9 @@ from aks_infiniband_cli.bad_machines.evidence.collecting import collect
 from aks_infiniband_cli.bad_machines.evidence.reading_job import ask
 from aks_infiniband_cli.console import CommandError, note
 from aks_infiniband_cli.documents import write_document
-from aks_infiniband_cli.machine_by_machine.loop import Progress, carry_through
-from aks_infiniband_cli.machine_by_machine.replace.case import MOST_WORDS, Case
-from aks_infiniband_cli.machine_by_machine.replace.decision import Act, Seen, Step, next_step
+from aks_infiniband_cli.machine_by_machine.loop import Progress
+from aks_infiniband_cli.machine_by_machine.replace.case import MOST_WORDS, Case, Drain, Farthest
+from aks_infiniband_cli.machine_by_machine.replace.decision import Act, Budget, Seen, Step, next_step
 from aks_infiniband_cli.machine_by_machine.replace.drain import evict, leaving
 from aks_infiniband_cli.machine_by_machine.replace.history import History, now
 from aks_infiniband_cli.machine_by_machine.replace.measuring import (
@@ -51,20 +51,28 @@ class Pace:
         return _REST_SECONDS if now - self._since > _OFTEN_SECONDS else 0
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wish:
+    """The user's request. folder: for evidence; limit: minutes that a stage may take; namespace: of the validations."""
+
+    drain: Drain
+    farthest: Farthest
+    budget: Budget
+    folder: Path
+    limit: float
+    namespace: str
+    endpoint: str | None = None
+
+
 @dataclass(kw_only=True)
 class Replacing:
-    """One command's work on one case.
-
-    folder: for the evidence. limit: minutes that a stage may take. namespace: of the validations.
-    """
+    """One command's work on one case."""
 
     cluster: Cluster
-    namespace: str
+    wish: Wish
     history: History
     machine: Machine
     case: Case
-    folder: Path
-    limit: float
     say: Say
     _serves_since: float | None = None
     _pace: Pace = field(default_factory=Pace)
@@ -72,19 +80,14 @@ class Replacing:
     def __post_init__(self) -> None:
         self._progress = Progress(self.say)
 
-    def carry_on(self) -> Case:
-        """Until the case is over, stopped, or waits for what this command cannot do. Raises CommandError, NO_ANSWER."""
-        carry_through(self)
-        return self.case
-
     def observe(self) -> tuple[Step, tuple[Sight, Seen]]:
         """The pool and the case; a quarantine that another program has removed is restored."""
         self.case.stopped = self.history.current(self.case).stopped
         others = [case for case in self.history.open() if case.id != self.case.id]
-        sight = sight_of(self.cluster.client, self.namespace, self.case.pool)
+        sight = sight_of(self.cluster.client, self.wish.namespace, self.case.pool)
         self._hold(sight)
         settled = self._settled(sight.node(self.case.subject), sight)
-        seen = state_of(self.case, sight, self.machine, others=others, limit=self.limit, settled=settled)
+        seen = state_of(self.case, sight, self.machine, others=others, limit=self.wish.limit, settled=settled)
         return next_step(self.case, seen), (sight, seen)
 
     def wait(self, why: str) -> None:
@@ -147,47 +150,40 @@ class Replacing:
         self._progress.report(f"{self.case.subject}: {f'disruption budgets keep {names}' if kept else step.why}")
 
     def _keep_evidence(self, step: Step, sight: Sight, seen: Seen) -> None:
-        file = self.folder / f"evidence-{self.case.node}-{self.case.id}.json"
+        file = self.wish.folder / f"evidence-{self.case.node}-{self.case.id}.json"
         if not file.exists():  # there is one if the command was killed in between
-            write_document(collect(self.cluster.kubeconfig, self.case.node, self.namespace), file)
+            write_document(collect(self.cluster.kubeconfig, self.case.node, self.wish.namespace), file)
         self.case.evidence, self.case.boot = file.name, seen.boot
         self._enter(step, "EvidenceKept", file.name)
 
-    def _ask(self, step: Step, _sight: Sight, _seen: Seen) -> None:
-        """Written down before the request to Azure: the command that continues looks first for its result."""
-        asks: Mapping[Act, Callable[[], None]] = {"restart": self.machine.restart, "redeploy": self.machine.redeploy}
+    def _send(self, request: Callable[[], None], step: str, what: str, *, about: str = "") -> None:
+        """Written down before the request to Azure: the command that continues looks first for its result. Its
+        acceptance is written down, too: that command must not send it again, even if its result cannot be seen yet.
+        """
         if not self.case.asked:
             self.case.asked = now()
-            self._write({"restart": "Restarted", "redeploy": "Redeployed"}[step.act], "request sent to Azure")
-        asks[step.act]()
-        self._keep_accepted()
-
-    def _keep_accepted(self) -> None:
-        """Written down, too: the command that continues must not send it again, even if its result cannot be
-        seen yet.
-        """
+            self._write(step, what, about=about)
+        request()
         if self.machine.accepted:
             self.case.accepted = now()
             self.history.write(self.case)
 
+    def _restart(self, _step: Step, _sight: Sight, _seen: Seen) -> None:
+        self._send(self.machine.restart, "Restarted", "request sent to Azure")
+
+    def _redeploy(self, _step: Step, _sight: Sight, _seen: Seen) -> None:
+        self._send(self.machine.redeploy, "Redeployed", "request sent to Azure")
+
     def _delete(self, _step: Step, sight: Sight, seen: Seen) -> None:
         if not self.case.asked:
-            self.case.known = [name_of(node) for node in sight.of_pool()]
-            self.case.count, self.case.asked = seen.count, now()
-            self._write(
-                "Deleted",
-                f"request sent to Azure; if Azure has none left, pool {self.case.pool} keeps {seen.count - 1}",
-            )
-        if seen.machine:
-            self.machine.delete()
-            self._keep_accepted()
+            self.case.known, self.case.count = [name_of(node) for node in sight.of_pool()], seen.count
+        left = f"if Azure has none left, pool {self.case.pool} keeps {self.case.count - 1}"
+        self._send(self.machine.delete, "Deleted", f"request sent to Azure; {left}")
 
     def _refill(self, _step: Step, _sight: Sight, _seen: Seen) -> None:
-        if not self.case.asked:
-            self.case.asked = now()
-            self._write("Refilled", f"request sent to Azure for {self.case.count} machines", about=self.case.node)
-        self.machine.refill(self.case.count)
-        self._keep_accepted()
+        count = self.case.count
+        what = f"request sent to Azure for {count} machines"
+        self._send(lambda: self.machine.refill(count), "Refilled", what, about=self.case.node)
 
     def _take_in_hand(self, step: Step, _sight: Sight, _seen: Seen) -> None:
         self.case.new = step.why
@@ -201,7 +197,7 @@ class Replacing:
         self._progress.report(f"{name}: it is measured with {', '.join(beside)}")
         result = measured(self.cluster, sight, name, seen.idle, self.say)
         bad = problems(result.report, name) if result.report else None
-        after = sight_of(self.cluster.client, self.namespace, self.case.pool)
+        after = sight_of(self.cluster.client, self.wish.namespace, self.case.pool)
         used = bad and (sight.used(name, beside) or after.used(name, beside))
         if bad is None or used:
             self.case.tries += 1
@@ -252,8 +248,8 @@ _ACTS: Final[Mapping[Act, _Do]] = {
     "quarantine": Replacing._quarantine,
     "drain": Replacing._drain,
     "keep evidence": Replacing._keep_evidence,
-    "restart": Replacing._ask,
-    "redeploy": Replacing._ask,
+    "restart": Replacing._restart,
+    "redeploy": Replacing._redeploy,
     "delete": Replacing._delete,
     "refill": Replacing._refill,
     "take in hand": Replacing._take_in_hand,

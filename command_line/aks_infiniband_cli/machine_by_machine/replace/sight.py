@@ -14,7 +14,7 @@ from aks_infiniband.resources.metadata import OPERATOR_NAMESPACES
 from aks_infiniband.validation.machines import teller_of
 from aks_infiniband.validation.reports import CONDITION, lacks
 
-from aks_infiniband_cli.machine_by_machine.replace.drain import leaving, told
+from aks_infiniband_cli.machine_by_machine.replace.drain import described, leaving
 from aks_infiniband_cli.machine_by_machine.replace.quarantine import is_in_quarantine
 from aks_infiniband_cli.validate.deployed import Deployed, Object
 from aks_infiniband_cli.validate.nodes import busy, name_of, nodes_of
@@ -66,16 +66,16 @@ class Sight:
     def used(self, name: str, beside: Iterable[str]) -> str:
         """Other users of a node that is measured, or of RDMA or GPUs of its partners, in words."""
         others = [pod for pod in self.pods if owner_of(pod, self.operators, self.validation.namespace) == "another"]
-        found = (busy(each, others, self.validation, self.operators) for each in (name, *beside))
-        return told(leaving(others, name)) or next(filter(None, found), "")
+        users = (busy(each, others, self.validation, self.operators) for each in (name, *beside))
+        return described(leaving(others, name)) or next(filter(None, users), "")
 
     def azure(self, node: Object) -> str:
         """Azure's own actions on a node, in words; empty if there are none."""
         for kind in SCHEDULED_EVENTS:
-            found = condition(node, kind)
-            if found.get("status") == "True":
-                told = found.get("message") or found.get("reason") or ""
-                return f"Azure has scheduled an event for it ({kind}: {told})"
+            event = condition(node, kind)
+            if event.get("status") == "True":
+                what = event.get("message") or event.get("reason") or ""
+                return f"Azure has scheduled an event for it ({kind}: {what})"
         taints = [str(taint.get("key")) for taint in (node.get("spec") or {}).get("taints") or []]
         if going := [key for key in taints if key in _GOING]:
             return f"the cluster autoscaler is about to remove it ({going[0]})"
@@ -85,7 +85,7 @@ class Sight:
         if _UPGRADE in labels:
             return f"AKS upgrades it ({_UPGRADE}: {labels[_UPGRADE]})"
         view = View(nodes=[node], events=list(self.events))
-        repairs = [found.what for found in repair_findings(view) if found.symptom == "node-under-repair"]
+        repairs = [each.what for each in repair_findings(view) if each.symptom == "node-under-repair"]
         return f"AKS repairs it by itself: {repairs[0]}" if repairs else ""
 
     def healthy(self, but: Iterable[str]) -> list[str]:
@@ -129,13 +129,13 @@ def unhealthy(nodes: Sequence[Object], since: Mapping[str, str]) -> dict[str, st
     since: by node, the time at which it was last admitted. Earlier words of the light check are about the machine
     before.
     """
-    found = {}
+    accused = {}
     for node in nodes:
         said: Mapping[str, Any] = condition(node, CONDITION)
         heard = str(said.get("lastHeartbeatTime") or "")
         if said.get("status") == "False" and _moment(heard) > _moment(since.get(name_of(node), "")):
-            found[name_of(node)] = f"{teller_of(said)}: {said.get('message') or said.get('reason')}"
-    return found
+            accused[name_of(node)] = f"{teller_of(said)}: {said.get('message') or said.get('reason')}"
+    return accused
 
 
 def _moment(text: str) -> datetime:

@@ -36,10 +36,10 @@ def rollout(flags: argparse.Namespace) -> Answer:
 
     file = kubeconfig_of(flags)
     with at_work(f"Reading the cluster of context {file.context}") as say:
-        if not flags.release and not flags.back:
-            places = {"namespace": flags.namespace, "operator_namespace": flags.operator_namespace}
-            return answer_of(gate.roll_out(file.kubeconfig, DRIVERS[flags.driver], flags.first, say, **places))
         try:
+            if not flags.release and not flags.back:
+                places = {"namespace": flags.namespace, "operator_namespace": flags.operator_namespace}
+                return answer_of(gate.roll_out(file.kubeconfig, DRIVERS[flags.driver], flags.first, say, **places))
             let_go = gate.let_go_when_back if flags.back else gate.let_go
             released = let_go(connected(file.kubeconfig))
         except NO_ANSWER as error:

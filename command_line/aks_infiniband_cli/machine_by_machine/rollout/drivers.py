@@ -67,14 +67,14 @@ class Driver:
     def loaded(self, pods: Iterable[Object]) -> dict[str, Loaded]:
         """By node, what brought its driver."""
         label, value = self.pods
-        found = {}
+        by_node = {}
         for pod in pods:
             labels = pod["metadata"].get("labels") or {}
             if labels.get(label) == value and "deletionTimestamp" not in pod["metadata"] and not is_over(pod):
                 image = str(pod["spec"]["containers"][0]["image"])
                 revision, namespace = str(labels.get(_REVISION)), str(pod["metadata"]["namespace"])
-                found[str(pod["spec"].get("nodeName"))] = Loaded(image, revision, namespace)
-        return found
+                by_node[str(pod["spec"].get("nodeName"))] = Loaded(image, revision, namespace)
+        return by_node
 
     def own_pods(self, pods: Sequence[Object], namespace: str | None, operators: Collection[str] = ()) -> list[Object]:
         """The operator's pods. With a pod that looks like the driver's every user could have another driver accepted
@@ -84,7 +84,7 @@ class Driver:
         one of `operators`, their namespaces, with such pods. Raises CommandError if that leaves several.
         """
         theirs = operators_pods(pods, operators)
-        places = sorted({found.namespace for pod in theirs for found in self.loaded([pod]).values()})
+        places = sorted({each.namespace for pod in theirs for each in self.loaded([pod]).values()})
         chosen = namespace or (self.namespace if self.namespace in places else None)
         if chosen is None and len(places) > 1:
             raise CommandError(

@@ -12,7 +12,7 @@ from lightkube import Client
 from lightkube.resources.apps_v1 import DaemonSet
 from lightkube.resources.core_v1 import Node, Pod
 
-from aks_infiniband_cli.cluster import NO_ANSWER, connected, operators_in, refusal_allowed
+from aks_infiniband_cli.cluster import connected, operators_in, refusal_allowed
 from aks_infiniband_cli.console import CommandError, note
 from aks_infiniband_cli.machine_by_machine.loop import carry_through
 from aks_infiniband_cli.machine_by_machine.measuring import measured_with_neighbour, shortfalls_of
@@ -54,29 +54,26 @@ def roll_out(
 
     wanted: the first node; None: an idle one. namespace: of the validations. operator_namespace: of the driver's pods;
     None: see Driver.own_pods. Nodes that are held stay so, whatever ends this. Raises CommandError if no driver rolls
-    out by itself, no two nodes of a pool are idle, an earlier rollout holds nodes, or the cluster is silent.
+    out by itself, no two nodes of a pool are idle, or an earlier rollout holds nodes; and NO_ANSWER.
     """
     client = connected(kubeconfig)
     validations, nodes, pods = read_cluster(client, namespace)
-    try:
-        _refuse(client, nodes, driver)
-        operators = operators_in(client)
-        loaded = driver.loaded(driver.own_pods(pods, operator_namespace, operators))
-        validation, first = first_node(validations, nodes, pods, driver, wanted, loaded, operators)
-        others = [n for n in nodes if name_of(n) in loaded and name_of(n) != first and not is_passed_over(n, driver)]
-        before = loaded[first]
-        generations = _generations(client, before.namespace)
-        for node in others:
-            hold(client, node, driver, first, before.namespace)
-        _note_held(driver, first, len(others))
-        cluster = Cluster(client=client, kubeconfig=kubeconfig)
-        work = FirstNode(cluster=cluster, validation=validation, driver=driver, name=first, before=before, say=say)
-        carry_through(work)
-        changed = _generations(client, before.namespace).items() - generations.items()
-        if not work.shortfalls:
-            let_go(client)
-    except NO_ANSWER as error:
-        raise CommandError(f"a request to the cluster failed: {error}") from error
+    _refuse(client, nodes, driver)
+    operators = operators_in(client)
+    loaded = driver.loaded(driver.own_pods(pods, operator_namespace, operators))
+    validation, first = first_node(validations, nodes, pods, driver, wanted, loaded, operators)
+    others = [n for n in nodes if name_of(n) in loaded and name_of(n) != first and not is_passed_over(n, driver)]
+    before = loaded[first]
+    generations = _generations(client, before.namespace)
+    for node in others:
+        hold(client, node, driver, first, before.namespace)
+    _note_held(driver, first, len(others))
+    cluster = Cluster(client=client, kubeconfig=kubeconfig)
+    work = FirstNode(cluster=cluster, validation=validation, driver=driver, name=first, before=before, say=say)
+    carry_through(work)
+    changed = _generations(client, before.namespace).items() - generations.items()
+    if not work.shortfalls:
+        let_go(client)
     return Rollout(
         driver=driver,
         first=first,
@@ -222,8 +219,8 @@ def _refuse(client: Client, nodes: Sequence[Object], driver: Driver) -> None:
 
 def _generations(client: Client, namespace: str) -> dict[str, int]:
     """By name, the generation of the operator's DaemonSets that replace their pods by themselves."""
-    found = [daemon_set.to_dict() for daemon_set in client.list(DaemonSet, namespace=namespace)]
-    rolling = [item for item in found if item["spec"].get("updateStrategy", {}).get("type") != "OnDelete"]
+    daemon_sets = [each.to_dict() for each in client.list(DaemonSet, namespace=namespace)]
+    rolling = [item for item in daemon_sets if item["spec"].get("updateStrategy", {}).get("type") != "OnDelete"]
     return {str(item["metadata"]["name"]): int(item["metadata"]["generation"]) for item in rolling}
 
 
@@ -237,6 +234,6 @@ def _note_held(driver: Driver, first: str, others: int) -> None:
 
 def _node(client: Client, first: str) -> Object:
     with refusal_allowed(HTTPStatus.NOT_FOUND):
-        found: Object = client.get(Node, first).to_dict()
-        return found
+        node: Object = client.get(Node, first).to_dict()
+        return node
     raise CommandError(_gone(first, "its driver cannot be measured"))

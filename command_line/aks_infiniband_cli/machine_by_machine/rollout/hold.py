@@ -41,13 +41,13 @@ def is_passed_over(node: Object, driver: Driver) -> bool:
 
 def held(nodes: Iterable[Object]) -> list[Held]:
     """The nodes that this command holds back."""
-    found = list[Held]()
+    marked = list[Held]()
     for node in nodes:
         driver, *named = str((node["metadata"].get("annotations") or {}).get(MARK, "")).split(" ")
         if named and driver in DRIVERS:
             first, namespace = (*named, None)[:2]
-            found.append(Held(node=node, driver=DRIVERS[driver], first=str(first), namespace=namespace))
-    return found
+            marked.append(Held(node=node, driver=DRIVERS[driver], first=str(first), namespace=namespace))
+    return marked
 
 
 def hold(client: Client, node: Object, driver: Driver, first: str, namespace: str) -> None:

@@ -136,10 +136,10 @@ class Holds:
     def budget(self) -> Object | None:
         """The pool's budget in the cluster; None without one."""
         with refusal_allowed(HTTPStatus.NOT_FOUND):
-            found: Object = self.client.get(
+            budget: Object = self.client.get(
                 PodDisruptionBudget, f"{MANAGER}-{self.pool}", namespace=self.namespace
             ).to_dict()
-            return found
+            return budget
         return None
 
     def _make(self, kind: Any, document: dict[str, Any]) -> None:

@@ -189,7 +189,7 @@ _ACTS: Final[Mapping[Act, Callable[[PoolUpgrade, Step, Seen], None]]] = {
 
 def _not_running(pods: Sequence[Object]) -> list[str]:
     """The pods that are not ready, and what the kubelet says of them."""
-    found = []
+    lines = []
     for pod in pods:
         statuses = (pod.get("status") or {}).get("containerStatuses") or []
         for status in statuses:
@@ -197,5 +197,5 @@ def _not_running(pods: Sequence[Object]) -> list[str]:
             if not status.get("ready") and (waiting or status.get("restartCount")):
                 metadata, restarts = pod["metadata"], status.get("restartCount") or 0
                 name = f"{metadata['namespace']}/{metadata['name']}"
-                found.append(f"pod {name}: {waiting or 'not ready'}, {restarts} restarts")
-    return found
+                lines.append(f"pod {name}: {waiting or 'not ready'}, {restarts} restarts")
+    return lines

@@ -101,14 +101,14 @@ class Upgrade:
         waiting = [step.name for step in steps if step.kind == "measured pool" and step.machines]
         self._refuse_busy([validations[name] for name in waiting], nodes, pods)
         self._refuse_cordoned({name: by_pool[name] for name in waiting}, there)
-        budgets = [found.to_dict() for found in self._cluster.client.list(PodDisruptionBudget, namespace="*")]
+        budgets = [budget.to_dict() for budget in self._cluster.client.list(PodDisruptionBudget, namespace="*")]
         going = [node for step in steps for node in by_pool.get(step.name, ()) if not step.target.reached_by(node)]
         known = [*breaks(there, steps, self._then.operators.release), *self._unmeasured(steps), *self._images()]
         return Plan(steps=steps, breaks=[*known, *blocking(budgets, pods, going)])
 
     def carry_out(self, planned: Plan) -> Done:
         """Do what is planned; it ends at the first pool that stops."""
-        found = Done(plan=planned)
+        result = Done(plan=planned)
         validations, _, _ = read_cluster(self._cluster.client, self._wish.namespace)
         for number, step in enumerate(planned.steps, start=1):
             self._say(f"Step {number} of {len(planned.steps)}: {step.kind} {step.name}")
@@ -120,15 +120,15 @@ class Upgrade:
             else:
                 self._holds(step.name).request_stop(stop=False)
                 try:
-                    found.stopped = self._upgrade_of(step, validations[step.name]).carried_out()
+                    result.stopped = self._upgrade_of(step, validations[step.name]).carried_out()
                 finally:
-                    found.written |= self._write_down()
-            found.written |= self._write_down()
-            if found.stopped:
-                return found
-            found.done.append(f"{step.kind} {step.name}")
+                    result.written |= self._write_down()
+            result.written |= self._write_down()
+            if result.stopped:
+                return result
+            result.done.append(f"{step.kind} {step.name}")
             note(f"done: {step.kind} {step.name} has {step.target}")
-        return found
+        return result
 
     def stop(self) -> list[str]:
         """End what is under way, and have the command that does it end; the pools that it was under way on."""
@@ -189,10 +189,12 @@ class Upgrade:
         """A cordoned machine cannot be measured, nor told from one that AKS drains: one alone, while it upgrades."""
         for pool, its in nodes.items():
             held = self._holds(pool).nodes()
-            found = [name_of(node) for node in its if node["spec"].get("unschedulable") and name_of(node) not in held]
+            cordoned = [
+                name_of(node) for node in its if node["spec"].get("unschedulable") and name_of(node) not in held
+            ]
             drained = 1 if there.pools[pool].state in UPGRADING else 0
-            if len(found) > drained:
-                raise CommandError(f"machines of pool {pool} are cordoned: kubectl uncordon {' '.join(found)}")
+            if len(cordoned) > drained:
+                raise CommandError(f"machines of pool {pool} are cordoned: kubectl uncordon {' '.join(cordoned)}")
 
     def _unmeasured(self, steps: Sequence[planning.Step]) -> Iterator[str]:
         infiniband = {pool.name for pool in self._now.pools}
@@ -249,11 +251,11 @@ def _stack(file: Path, configuration: Mapping[str, Any], wanted: str | None = No
 
 def _with(configuration: Mapping[str, Any], version: str) -> Mapping[str, Any]:
     """A stack's final configuration: no pool has a separate version."""
-    found = copy.deepcopy(dict(configuration))
-    cluster, pools = _read(found[_CLUSTER]), _read(found.get(_POOLS) or [])
+    changed = copy.deepcopy(dict(configuration))
+    cluster, pools = _read(changed[_CLUSTER]), _read(changed.get(_POOLS) or [])
     for pool in pools:
         pool.pop(written.KEY, None)
-    return {**found, _CLUSTER: {**cluster, written.KEY: version}, _POOLS: pools}
+    return {**changed, _CLUSTER: {**cluster, written.KEY: version}, _POOLS: pools}
 
 
 def _read(value: Any) -> Any:
@@ -262,7 +264,7 @@ def _read(value: Any) -> Any:
 
 
 def _by_pool(nodes: Sequence[Object]) -> dict[str, list[Object]]:
-    found: dict[str, list[Object]] = {}
+    pools: dict[str, list[Object]] = {}
     for node in nodes:
-        found.setdefault(str((node["metadata"].get("labels") or {}).get(SHORT_AGENT_POOL_LABEL)), []).append(node)
-    return found
+        pools.setdefault(str((node["metadata"].get("labels") or {}).get(SHORT_AGENT_POOL_LABEL)), []).append(node)
+    return pools

@@ -12,7 +12,7 @@ from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.machine_by_machine.replace import beginning, decision
 from aks_infiniband_cli.machine_by_machine.replace.case import Case as Replaced
 from aks_infiniband_cli.machine_by_machine.replace.decision import Budget, Seen
-from aks_infiniband_cli.machine_by_machine.replace.drain import leaving, nobodys, told
+from aks_infiniband_cli.machine_by_machine.replace.drain import described, leaving, uncontrolled
 from aks_infiniband_cli.machine_by_machine.replace.history import Read, read_in
 from aks_infiniband_cli.machine_by_machine.replace.measuring import blamed, missing, problems, unblamed
 from aks_infiniband_cli.machine_by_machine.replace.observing import differs
@@ -25,6 +25,8 @@ from aks_infiniband_cli.machine_by_machine.upgrade import plan
 from aks_infiniband_cli.machine_by_machine.upgrade.breaks import blocking, breaks
 
 from tests.cases import Case, patched
+from tests.unit.command_line.cases.rolled_out import outcome_of_rollouts
+from tests.unit.command_line.cases.upgraded_pool import acts_of_upgrade
 from tests.unit.command_line.validations import node, validation
 from tests.unit.command_line.validations import pod as usual_pod
 
@@ -98,7 +100,7 @@ def lost_by_replace(case: Case) -> Any:
 def leaving_for_replace(case: Case) -> Any:
     """The pods that leave node a, and those of them that no controller makes again. `pods` by name."""
     leave = leaving(_pods(case), "a")
-    return {"leave": told(leave), "alone": told(nobodys(leave))}
+    return {"leave": described(leave), "alone": described(uncontrolled(leave))}
 
 
 def report_for_replace(case: Case) -> Any:
@@ -277,9 +279,11 @@ FAMILIES: Final[Mapping[str, Callable[[Case], Any]]] = {
     "replacement_devices": devices_for_replace,
     "replacement_read": history_of_replace,
     "upgrade": step_of_upgrade,
+    "upgrade_acts": acts_of_upgrade,
     "upgrade_plan": plan_of_upgrade,
     "upgrade_budgets": budgets_in_upgrade,
     "rollout": step_of_rollout,
+    "rollout_commands": outcome_of_rollouts,
     "rollout_first": first_of_rollout,
 }
 """By the first word of a file's name, what gives the outcome of a case."""

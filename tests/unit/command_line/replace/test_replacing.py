@@ -78,14 +78,13 @@ def test_what_falls_short_while_another_user_has_the_node_counts_for_nothing(
     said = list[str]()
     history: Any = SimpleNamespace(write=lambda _case, step, _what, **_: said.append(step))
     case, nothing = replaced(stage="restart"), SimpleNamespace(client=None)
+    wish: Any = SimpleNamespace(namespace="ns")
     work = replacing.Replacing(
         cluster=nothing,  # type: ignore[arg-type]
-        namespace="ns",
+        wish=wish,
         history=history,
         machine=nothing,  # type: ignore[arg-type]
         case=case,
-        folder=nothing,  # type: ignore[arg-type]
-        limit=1,
         say=print,
     )
     work.carry_out(Step(act="measure"), (before, Seen(idle=("b",))))
