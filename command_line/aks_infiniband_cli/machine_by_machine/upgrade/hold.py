@@ -7,7 +7,7 @@ whatever becomes of this command, no machine is upgraded that it has not let go.
 """
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
@@ -109,10 +109,11 @@ class Holds:
 
         until(all_run)
 
-    def let_go(self, nodes: Iterable[str]) -> None:
-        """Let AKS drain nodes."""
+    def let_go(self, nodes: Sequence[str]) -> Sequence[str]:
+        """Let AKS drain nodes, which it returns."""
         for node in nodes:
             self._delete(Pod, f"{MANAGER}-{node}")
+        return nodes
 
     def nodes(self) -> list[str]:
         """The nodes that are held."""
@@ -122,8 +123,7 @@ class Holds:
 
     def release(self) -> list[str]:
         """Let AKS drain every node of the pool; returns those that were held."""
-        names = self.nodes()
-        self.let_go(names)
+        names = list(self.let_go(self.nodes()))
         self._delete(PodDisruptionBudget, f"{MANAGER}-{self.pool}")
         return names
 

@@ -25,7 +25,7 @@ from aks_infiniband_cli.machine_by_machine.upgrade.plan import Target
 from aks_infiniband_cli.validate.deployed import Deployed, Object
 from aks_infiniband_cli.validate.nodes import name_of, nodes_of
 from aks_infiniband_cli.validate.rendering import Pool
-from aks_infiniband_cli.validate.run import Cluster, Say
+from aks_infiniband_cli.validate.run import Cluster, Say, until
 
 _ACCEPTED: Final = "aks-infiniband/upgraded-to"
 """Annotation of a node that was measured and accepted, with what it has. A reimaged node has none."""
@@ -141,7 +141,7 @@ class PoolUpgrade:
     def _let_go(self, step: Step, seen: Seen) -> None:
         place = f"{sum(machine.changed for machine in seen.machines) + 1} of {len(seen.machines)}"
         note(f"pool {self.pool}: AKS drains and reimages {step.nodes[0]} ({place})")
-        self._holds.let_go(step.nodes)
+        until(lambda: self._holds.let_go(step.nodes))  # AKS waits for it, so a silent API server is awaited
 
     def _measure(self, step: Step, seen: Seen) -> None:
         (name,), self._operation = step.nodes, None

@@ -25,6 +25,7 @@ from aks_infiniband_cli.machine_by_machine.upgrade import plan
 from aks_infiniband_cli.machine_by_machine.upgrade.breaks import blocking, breaks
 
 from tests.cases import Case, patched
+from tests.unit.command_line.cases.azure_requests import progress_of_request
 from tests.unit.command_line.cases.rolled_out import outcome_of_rollouts
 from tests.unit.command_line.cases.upgraded_pool import acts_of_upgrade
 from tests.unit.command_line.validations import node, validation
@@ -277,6 +278,7 @@ FAMILIES: Final[Mapping[str, Callable[[Case], Any]]] = {
     "replacement_drained": leaving_for_replace,
     "replacement_measured": report_for_replace,
     "replacement_devices": devices_for_replace,
+    "replacement_requests": progress_of_request,
     "replacement_read": history_of_replace,
     "upgrade": step_of_upgrade,
     "upgrade_acts": acts_of_upgrade,

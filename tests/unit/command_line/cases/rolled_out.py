@@ -148,7 +148,7 @@ def command(cluster: Cluster, flags: Sequence[str], measured: Any) -> tuple[int,
 
 
 def outcome_of_rollouts(case: Case) -> Any:
-    """What one command after another gives, and which nodes are held, marked and have the new driver then.
+    """The answer of one command after another, and the nodes that are held, marked or have the new driver then.
 
     nodes: their names; `labels`, `marks`: those that others have put on them. `forged`: a tenant's pod looks like the
     driver, in a namespace with a DaemonSet if `made`. `taken`: the node that a tenant gets with the new driver.

@@ -106,8 +106,9 @@ class Pool:
         self.did.append(f"hold {len(names)}")
         self.stopped = self.stops
 
-    def let_go(self, names: Any) -> None:
+    def let_go(self, names: Any) -> Any:
         self.held -= {*names}
+        return names
 
     def release(self) -> None:
         self.held.clear()
