@@ -9,8 +9,8 @@ from itertools import product
 from typing import Any
 
 import pytest
-from aks_infiniband import Pool
 from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.pool import Pool
 from aks_infiniband.facts.releases import DEFAULT_RELEASE, OPERATOR_RELEASES
 from aks_infiniband.hosts.dranet import device_class_spec, dranet_spec, rules
 from aks_infiniband.hosts.node_preparation import node_preparation
@@ -41,37 +41,36 @@ OPTIONS = OperatorOptions(
 )
 
 
-def alone() -> Iterator[Any]:
+def alone() -> Iterator[list[Pool]]:
     for mode, driver, owner in KINDS:
-        yield pytest.param([pool(mode=mode, nic_driver=driver, gpu_driver=owner)], id=f"{mode}-{driver}-{owner}")
+        yield [pool(mode=mode, nic_driver=driver, gpu_driver=owner)]
     for size in SIZES:
-        yield pytest.param([pool(size)], id=size)
+        yield [pool(size)]
 
 
-def together() -> Iterator[Any]:
+def together() -> Iterator[list[Pool]]:
     for (gpu_mode, gpu_driver, _), (hb_mode, hb_driver, _) in product(KINDS[::3], KINDS[::3]):
-        pools = [
+        yield [
             pool(H100, mode=gpu_mode, nic_driver=gpu_driver, taints=("sku=gpu:NoSchedule",)),
             pool(HBV4, "hb", mode=hb_mode, nic_driver=hb_driver),
         ]
-        yield pytest.param(pools, id=f"{gpu_mode}-{gpu_driver}-beside-{hb_mode}-{hb_driver}")
 
 
-POOLS = [*alone(), *together(), pytest.param([pool(), pool(GB300, "gb")], id="two-architectures")]
+POOLS = [*alone(), *together(), [pool(), pool(GB300, "gb")]]
 
 
-@pytest.mark.parametrize("options", [OperatorOptions(), LATER, OPTIONS], ids=["default", "26.7", "changed"])
-@pytest.mark.parametrize("pools", POOLS)
-def test_the_policies_are_ones_that_the_real_definitions_accept(pools: list[Pool], options: OperatorOptions) -> None:
-    specs = nic_policy_specs(pools, options)
-    assert_accepted("NicClusterPolicy", specs.cluster)
-    for spec in specs.nodes.values():
-        assert_accepted("NicNodePolicy", spec)
+def test_the_policies_are_ones_that_the_real_definitions_accept() -> None:
+    for options in [OperatorOptions(), LATER, OPTIONS]:
+        for pools in POOLS:
+            specs = nic_policy_specs(pools, options)
+            assert_accepted("NicClusterPolicy", specs.cluster)
+            for spec in specs.nodes.values():
+                assert_accepted("NicNodePolicy", spec)
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_the_node_feature_rule_is_one_that_the_real_definition_accepts(size: str) -> None:
-    assert_accepted("NodeFeatureRule", node_feature_rule_spec([pool(size)]))
+def test_the_node_feature_rule_is_one_that_the_real_definition_accepts() -> None:
+    for size in SIZES:
+        assert_accepted("NodeFeatureRule", node_feature_rule_spec([pool(size)]))
 
 
 def test_an_ipoib_network_and_its_addresses_are_ones_that_the_real_definitions_accept() -> None:
@@ -113,9 +112,8 @@ def test_a_compute_domain_is_one_that_the_dra_driver_knows() -> None:
     assert PodSpec.from_dict(spec).to_dict() == spec
 
 
-@pytest.mark.parametrize(
-    ("image", "component"),
-    [
+def test_images_are_those_that_the_pinned_network_operator_was_released_with() -> None:
+    for image, component in [
         ("doca_driver", "Mofed"),
         ("rdma_shared_device_plugin", "RdmaSharedDevicePlugin"),
         ("sriov_device_plugin", "SriovDevicePlugin"),
@@ -124,7 +122,7 @@ def test_a_compute_domain_is_one_that_the_dra_driver_knows() -> None:
         ("ipoib_cni", "Ipoib"),
         ("nv_ipam", "nvIpam"),
         ("doca_telemetry", "docaTelemetryService"),
-    ],
-)
-def test_images_are_those_that_the_pinned_network_operator_was_released_with(image: str, component: str) -> None:
-    assert getattr(DEFAULT_RELEASE.parts, image).reference == facts(f"{NETWORK}/components.yaml")["images"][component]
+    ]:
+        assert (
+            getattr(DEFAULT_RELEASE.parts, image).reference == facts(f"{NETWORK}/components.yaml")["images"][component]
+        )

@@ -34,9 +34,8 @@ def failed(*errors: str, operation: Any = "create", inputs: Any = None) -> Any:
 
 
 @pytest.mark.field_report("D3", "D4")
-@pytest.mark.parametrize(
-    "message",
-    [
+def test_conflicts_and_throttling_are_tried_again() -> None:
+    for message in [
         BUSY,
         'Status=409 Code="OperationNotAllowed" Message="… there\'s an in progress create managed cluster operation"',
         'Status=409 Code="EtagMismatch" Message="Operation is not allowed: Another operation is in progress"',
@@ -49,12 +48,10 @@ def failed(*errors: str, operation: Any = "create", inputs: Any = None) -> Any:
         'Code="OperationPreempted" Message="preempted by another one"',
         "Failed to save agent pool. OriginalEtagNotExpect: preempted by Deleting operation",
         CANCELED,
-    ],
-)
-def test_conflicts_and_throttling_are_tried_again(message: Any) -> None:
-    assert is_transient(message)
-    for operation in ("create", "update", "delete"):
-        assert pause_before_retry([message], operation, share=1) is not None
+    ]:
+        assert is_transient(message)
+        for operation in ("create", "update", "delete"):
+            assert pause_before_retry([message], operation, share=1) is not None
 
 
 @pytest.mark.field_report("A3", "A3b")

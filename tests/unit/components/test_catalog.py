@@ -3,17 +3,17 @@
 import pytest
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.described import described
-from aks_infiniband.facts.catalog.machine import MachineSize, PciSlot
+from aks_infiniband.facts.catalog.machine import PciSlot
 
 from tests.unit.field_recordings.recordings import recordings
 
 
-@pytest.mark.parametrize("size", SIZES.values(), ids=lambda size: size.name)
-def test_every_adapter_and_gpu_has_a_slot_of_its_own(size: MachineSize) -> None:
-    gpus = size.accelerator.count if size.accelerator else 0
-    assert (len(size.slots.hcas), len(size.slots.gpus)) == (size.infiniband.hca_count, gpus)
-    addresses = [slot.address for slot in (*size.slots.hcas, *size.slots.gpus)]
-    assert len(set(addresses)) == len(addresses)
+def test_every_adapter_and_gpu_has_a_slot_of_its_own() -> None:
+    for size in SIZES.values():
+        gpus = size.accelerator.count if size.accelerator else 0
+        assert (len(size.slots.hcas), len(size.slots.gpus)) == (size.infiniband.hca_count, gpus)
+        addresses = [slot.address for slot in (*size.slots.hcas, *size.slots.gpus)]
+        assert len(set(addresses)) == len(addresses)
 
 
 def test_constrained_cores_keep_memory_and_adapters() -> None:

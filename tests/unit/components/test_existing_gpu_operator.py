@@ -48,9 +48,8 @@ BY_AKS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("found", "of", "words"),
-    [
+def test_what_does_not_suit_the_pools_is_named_with_what_they_need() -> None:
+    for found, of, words in [
         (with_driver(enabled=False), pool(), "driver.enabled: false; gpuDriver operator of pool ndh100 needs true"),
         (policy({**SPEC, "toolkit": {"enabled": False}}), pool(), "toolkit.enabled: false"),
         (policy({**SPEC, "devicePlugin": {"enabled": False}}), pool(), "devicePlugin.enabled: false"),
@@ -72,11 +71,9 @@ BY_AKS = {
             "hands GPUs to virtual machines",
         ),
         (policy(), pool(taints=("sku=gpu:NoSchedule",)), "does not tolerate the taint sku=gpu:NoSchedule"),
-    ],
-)
-def test_what_does_not_suit_the_pools_is_named_with_what_they_need(found: Any, of: Any, words: str) -> None:
-    reasons = list(unsuitable(found, [of]))
-    assert any(words in reason for reason in reasons), reasons
+    ]:
+        reasons = list(unsuitable(found, [of]))
+        assert any(words in reason for reason in reasons), reasons
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,8 @@ def gb300(**given: Any) -> Any:
     return pool(GB300, "gb300", **{"nic_driver": "inbox", **given})
 
 
-@pytest.mark.parametrize(
-    ("labels", "given", "remedies"),
-    [
+def test_two_owners_or_none_are_told_with_what_to_set() -> None:
+    for labels, given, remedies in [
         (WITHOUT, {}, []),
         (WITHOUT, {"nic_driver": "doca-ofed"}, []),
         (WITHOUT, {"gpu_driver": "image"}, ["gpuDriver: operator for pool gb300"]),
@@ -38,10 +37,8 @@ def gb300(**given: Any) -> Any:
             ["gpuDevicePlugin: image for pool gb300"],
         ),
         ({}, {"gpu_driver": "image"}, []),
-    ],
-)
-def test_two_owners_or_none_are_told_with_what_to_set(labels: Any, given: Any, remedies: list[str]) -> None:
-    assert [remedy for _, remedy in contradictions(gb300(**given), labels)] == remedies
+    ]:
+        assert [remedy for _, remedy in contradictions(gb300(**given), labels)] == remedies
 
 
 def test_other_sizes_have_no_such_image() -> None:

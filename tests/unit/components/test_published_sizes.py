@@ -8,9 +8,9 @@ from aks_infiniband.facts.catalog import SIZES
 from tests.published_sizes import compared, main, with_rdma
 
 
-@pytest.mark.parametrize("name", SIZES)
-def test_every_size_of_the_catalogue_is_told_by_its_name(name: str) -> None:
-    assert with_rdma(f"| [{name}](a.md) | 1 |") == {name}
+def test_every_size_of_the_catalogue_is_told_by_its_name() -> None:
+    for name in SIZES:
+        assert with_rdma(f"| [{name}](a.md) | 1 |") == {name}
 
 
 def test_sizes_without_rdma_are_left_out() -> None:

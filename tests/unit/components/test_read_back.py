@@ -77,17 +77,17 @@ def test_there_is_a_value_for_every_property_that_is_sent() -> None:
     assert set(VALUES) == sent_fields()
 
 
-@pytest.mark.parametrize("field", sorted(set(VALUES) - {"kubernetes_version"}))
-def test_each_property_of_the_table_is_read_back_as_it_was_written(field: str) -> None:
-    args = ordinary(**{field: VALUES[field]})
-    keys = read_back.keys_of(in_azure(args))
-    alias = OrdinaryPool.model_fields[field].alias
-    assert (
-        OrdinaryPool.model_validate(
-            {alias: keys[str(alias)], "name": "a", "vmSize": "Standard_D8s_v5", "count": 1}
-        ).model_dump()[field]
-        == VALUES[field]
-    )
+def test_each_property_of_the_table_is_read_back_as_it_was_written() -> None:
+    for field in sorted(set(VALUES) - {"kubernetes_version"}):
+        args = ordinary(**{field: VALUES[field]})
+        keys = read_back.keys_of(in_azure(args))
+        alias = OrdinaryPool.model_fields[field].alias
+        assert (
+            OrdinaryPool.model_validate(
+                {alias: keys[str(alias)], "name": "a", "vmSize": "Standard_D8s_v5", "count": 1}
+            ).model_dump()[field]
+            == VALUES[field]
+        )
 
 
 def test_the_version_of_kubernetes_is_no_description_of_a_pool_because_others_raise_it() -> None:

@@ -58,9 +58,8 @@ def test_what_is_right_has_no_errors(config: Any) -> None:
     assert errors(config) == []
 
 
-@pytest.mark.parametrize(
-    ("config", "path"),
-    [
+def test_what_is_wrong_is_found_where_it_stands() -> None:
+    for config, path in [
         (changed(pool=[]), "$.config"),
         (changed(existingCluster={}), "$.config"),
         ({"aks-infiniband:pools": [pool()]}, "$.config"),
@@ -82,10 +81,8 @@ def test_what_is_right_has_no_errors(config: Any) -> None:
             {**changed(), "aks-infiniband:registryCredentials": "plain"},
             "$.config['aks-infiniband:registryCredentials']",
         ),
-    ],
-)
-def test_what_is_wrong_is_found_where_it_stands(config: Any, path: str) -> None:
-    assert errors(config) == [path]
+    ]:
+        assert errors(config) == [path]
 
 
 def test_an_editor_completes_the_sizes() -> None:

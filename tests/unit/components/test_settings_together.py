@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from aks_infiniband import SettingsError, load
 
 from tests.unit.components.stack_files import cluster, pool
@@ -62,13 +61,13 @@ def with_each_value_replaced(node: Any, by: Any) -> Any:
             yield copied
 
 
-@pytest.mark.parametrize("junk", [None, "", "x", 0, -1, 2.5, True, [], ["x"], [None], {}, {"x": 1}], ids=repr)
-def test_whatever_stands_in_a_stack_file_the_answer_is_settings_or_mistakes(junk: Any) -> None:
-    refused: list[str] = []
-    for configuration in with_each_value_replaced(EVERYTHING, junk):
-        try:
-            load(configuration)
-        except SettingsError as error:
-            refused += [mistake.key for mistake in error.mistakes]
-    assert refused
-    assert all(key.startswith(("aks-infiniband:", "azure-native:")) for key in refused)
+def test_whatever_stands_in_a_stack_file_the_answer_is_settings_or_mistakes() -> None:
+    for junk in [None, "", "x", 0, -1, 2.5, True, [], ["x"], [None], {}, {"x": 1}]:
+        refused: list[str] = []
+        for configuration in with_each_value_replaced(EVERYTHING, junk):
+            try:
+                load(configuration)
+            except SettingsError as error:
+                refused += [mistake.key for mistake in error.mistakes]
+        assert refused
+        assert all(key.startswith(("aks-infiniband:", "azure-native:")) for key in refused)

@@ -3,7 +3,6 @@
 import re
 from typing import Any
 
-import pytest
 from aks_infiniband.validation.payload.collective import failures as rank_failures
 from aks_infiniband.validation.payload.collective.failures import (
     CAUSE,
@@ -27,40 +26,39 @@ def told(name: str) -> rank_failures.Failure:
     return explained(FAILED, own=True, output=LAST + warned[-1] if warned else excerpt(name), warned=warned)
 
 
-@pytest.mark.parametrize(
-    ("name", "part", "word"),
-    [
-        ("ranks-no-driver-2.21.5", CAUSE, "its driver does not suit"),
-        ("ranks-no-driver-2.31.2", CAUSE, "its driver does not suit"),
-        ("ranks-no-interface-2.28.9", CAUSE, "NCCL_SOCKET_IFNAME"),
-        ("ranks-fabric-manager", CAUSE, "nvidia-fabricmanager"),
-        ("ranks-access-violation", CAUSE, "own HCA"),
-        ("ranks-duplicate-gpu", CAUSE, "two ranks of a node have one GPU"),
-        ("ranks-two-versions", CAUSE, "different versions of NCCL"),
-        ("ranks-lost-hpcx", UNREACHED, "does not reach 172.36.143.59: packets do not arrive"),
-        ("ranks-lost-2.28", UNREACHED, "does not reach 10.244.0.7: packets do not arrive"),
-        ("ranks-connect-2.28", UNREACHED, "does not reach 10.244.0.7: connections between the pods are never answered"),
-        ("ranks-reset", FOLLOWED, "Connection reset by peer"),
-        ("ranks-proxy", FOLLOWED, "Socket recv failed"),
-        ("ranks-h100-peer-killed", FOLLOWED, "Connection closed by remote peer"),
-        ("ranks-h100-peer-killed-receiving", FOLLOWED, "Connection reset by peer"),
-        ("ranks-h100-meeting-gone", FOLLOWED, "Connection refused"),
-        ("ranks-h100-no-gpu", CAUSE, "the GPU is not there"),
-        ("ranks-h100-small-shm", CAUSE, "mount a memory-backed emptyDir at /dev/shm"),
-        ("ranks-h100-full-memory", CAUSE, "too little free memory"),
-        ("ranks-h100-no-infiniband", CAUSE, "NCCL_* of the pool's ConfigMap"),
-    ],
-)
-def test_a_rank_is_taken_for_what_its_words_show(name: str, part: str, word: str) -> None:
-    failure = told(name)
-    assert failure["part"] == part
-    assert word in failure["cause"]
+RANKS = [
+    ("ranks-no-driver-2.21.5", CAUSE, "its driver does not suit"),
+    ("ranks-no-driver-2.31.2", CAUSE, "its driver does not suit"),
+    ("ranks-no-interface-2.28.9", CAUSE, "NCCL_SOCKET_IFNAME"),
+    ("ranks-fabric-manager", CAUSE, "nvidia-fabricmanager"),
+    ("ranks-access-violation", CAUSE, "own HCA"),
+    ("ranks-duplicate-gpu", CAUSE, "two ranks of a node have one GPU"),
+    ("ranks-two-versions", CAUSE, "different versions of NCCL"),
+    ("ranks-lost-hpcx", UNREACHED, "does not reach 172.36.143.59: packets do not arrive"),
+    ("ranks-lost-2.28", UNREACHED, "does not reach 10.244.0.7: packets do not arrive"),
+    ("ranks-connect-2.28", UNREACHED, "does not reach 10.244.0.7: connections between the pods are never answered"),
+    ("ranks-reset", FOLLOWED, "Connection reset by peer"),
+    ("ranks-proxy", FOLLOWED, "Socket recv failed"),
+    ("ranks-h100-peer-killed", FOLLOWED, "Connection closed by remote peer"),
+    ("ranks-h100-peer-killed-receiving", FOLLOWED, "Connection reset by peer"),
+    ("ranks-h100-meeting-gone", FOLLOWED, "Connection refused"),
+    ("ranks-h100-no-gpu", CAUSE, "the GPU is not there"),
+    ("ranks-h100-small-shm", CAUSE, "mount a memory-backed emptyDir at /dev/shm"),
+    ("ranks-h100-full-memory", CAUSE, "too little free memory"),
+    ("ranks-h100-no-infiniband", CAUSE, "NCCL_* of the pool's ConfigMap"),
+]
+
+
+def test_a_rank_is_taken_for_what_its_words_show() -> None:
+    for name, part, word in RANKS:
+        failure = told(name)
+        assert failure["part"] == part
+        assert word in failure["cause"]
 
 
 def test_every_entry_that_is_a_rank_is_one_of_those() -> None:
-    (mark,) = (mark for mark in test_a_rank_is_taken_for_what_its_words_show.pytestmark)  # type: ignore[attr-defined]
     others = {"ranks-results", "ranks-cuda-words", "ranks-port-error", "ranks-syn-dropped", "ranks-h100-pair"}
-    assert {entry["name"] for entry in recorded("ranks")} == {case[0] for case in mark.args[1]} | others
+    assert {entry["name"] for entry in recorded("ranks")} == {name for name, _, _ in RANKS} | others
 
 
 def test_whose_link_failed_is_named_and_not_who_sent_to_it() -> None:
@@ -86,12 +84,12 @@ def shape(line: str) -> str:
     return re.sub(r"0x[0-9a-f]+|[\d.]+(\+cuda[\d.]+|<0>)", "#", line)
 
 
-@pytest.mark.parametrize("line", excerpt("ranks-cuda-words").splitlines())
-@pytest.mark.parametrize("form", ["RuntimeError: CUDA error: {}", "Last error:\nCuda failure {} '{}'"])
-def test_a_gpu_that_cannot_work_has_a_cause_by_every_word_that_cuda_has_for_it(line: str, form: str) -> None:
-    number, _, words = line.partition(" ")
-    output = form.format(words) if form.count("{}") == 1 else form.format(number, words)
-    assert rank_failures.likely_cause(FAILED, output) is not None
+def test_a_gpu_that_cannot_work_has_a_cause_by_every_word_that_cuda_has_for_it() -> None:
+    for line in excerpt("ranks-cuda-words").splitlines():
+        for form in ["RuntimeError: CUDA error: {}", "Last error:\nCuda failure {} '{}'"]:
+            number, _, words = line.partition(" ")
+            output = form.format(words) if form.count("{}") == 1 else form.format(number, words)
+            assert rank_failures.likely_cause(FAILED, output) is not None
 
 
 def test_the_simulated_libraries_have_the_real_ones_words() -> None:

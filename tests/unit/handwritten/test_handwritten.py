@@ -21,10 +21,10 @@ AS_THE_ENGINE_READS: dict[str, Any] = {
 """Seen of Pulumi 3.272.0 (`pulumi config --json` on a stack file with these words), which reads with yaml.v3."""
 
 
-@pytest.mark.parametrize("word", AS_THE_ENGINE_READS)
-def test_a_word_without_quotes_means_what_it_means_to_the_engine(word: str) -> None:
-    read, expected = parse(f"key: {word}")["key"], AS_THE_ENGINE_READS[word]
-    assert (read, type(read)) == (expected, type(expected))
+def test_a_word_without_quotes_means_what_it_means_to_the_engine() -> None:
+    for word, expected in AS_THE_ENGINE_READS.items():
+        read = parse(f"key: {word}")["key"]
+        assert (read, type(read)) == (expected, type(expected))
 
 
 def test_keys_are_text_and_quotes_make_text() -> None:

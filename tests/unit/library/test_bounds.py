@@ -64,13 +64,11 @@ def test_an_argument_within_its_bounds_is_taken_and_any_other_is_refused_with_th
         assert f"from {least:g} to {most:g}" in said
 
 
-@pytest.mark.parametrize(("kind", "name", "others", "least", "most"), SECTIONS)
-def test_a_section_that_a_program_makes_has_the_bounds_of_a_stack_file(
-    kind: Callable[..., Any], name: str, others: dict[str, Any], least: float, most: float
-) -> None:
-    for value, said in refusals(kind, name, others, least, most):
-        assert re.search(rf"for {kind.__name__}\n{name}\n.*Input should be", said)
-        assert f"input_value={value!r}" in said
+def test_a_section_that_a_program_makes_has_the_bounds_of_a_stack_file() -> None:
+    for kind, name, others, least, most in SECTIONS:
+        for value, said in refusals(kind, name, others, least, most):
+            assert re.search(rf"for {kind.__name__}\n{name}\n.*Input should be", said)
+            assert f"input_value={value!r}" in said
 
 
 @pytest.mark.parametrize("value", [0, -1, 1e9, float("nan"), "3"])

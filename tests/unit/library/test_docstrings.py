@@ -7,7 +7,6 @@ import re
 import textwrap
 from typing import Any
 
-import pytest
 from aks_infiniband.stack.settings.mistakes import model_in
 
 from tests.unit.library.public import ARGUMENTS, COMPONENTS, NAMES, SECTIONS, named
@@ -35,47 +34,47 @@ def undocumented(of: Any) -> set[str]:
     return set(of.__dataclass_fields__) - documented_fields(of)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if not isinstance(named(name), dict)])
-def test_every_public_name_says_what_it_is(name: str) -> None:
-    assert len(inspect.getdoc(named(name)) or "") > 20
-    assert not re.match(rf"{name}\(", named(name).__doc__), "this is what dataclasses write themselves"
+def test_every_public_name_says_what_it_is() -> None:
+    for name in [name for name in NAMES if not isinstance(named(name), dict)]:
+        assert len(inspect.getdoc(named(name)) or "") > 20
+        assert not re.match(rf"{name}\(", named(name).__doc__), "this is what dataclasses write themselves"
 
 
-@pytest.mark.parametrize("name", ARGUMENTS)
-def test_every_field_of_a_public_argument_says_what_it_is(name: str) -> None:
-    assert undocumented(named(name)) == set()
+def test_every_field_of_a_public_argument_says_what_it_is() -> None:
+    for name in ARGUMENTS:
+        assert undocumented(named(name)) == set()
 
 
-@pytest.mark.parametrize("name", SECTIONS)
-def test_every_value_of_a_public_section_says_what_it_is(name: str) -> None:
-    values = {field for field, of in named(name).model_fields.items() if model_in(of.annotation) is None}
-    assert values <= documented_fields(named(name))
+def test_every_value_of_a_public_section_says_what_it_is() -> None:
+    for name in SECTIONS:
+        values = {field for field, of in named(name).model_fields.items() if model_in(of.annotation) is None}
+        assert values <= documented_fields(named(name))
 
 
-@pytest.mark.parametrize("name", ARGUMENTS)
-def test_arguments_are_given_by_name_and_never_change(name: str) -> None:
-    assert named(name).__dataclass_params__.frozen
-    assert all(field.kw_only for field in dataclasses.fields(named(name)))
+def test_arguments_are_given_by_name_and_never_change() -> None:
+    for name in ARGUMENTS:
+        assert named(name).__dataclass_params__.frozen
+        assert all(field.kw_only for field in dataclasses.fields(named(name)))
 
 
-@pytest.mark.parametrize("name", COMPONENTS)
-def test_a_component_takes_a_name_arguments_and_resource_options(name: str) -> None:
-    signature = inspect.signature(named(name))
-    assert list(signature.parameters) == ["name", "args", "opts"]
-    assert signature.parameters["opts"].default is None
-    assert signature.parameters["args"].annotation in {named(f"{name}Args"), f"{name}Args"}
+def test_a_component_takes_a_name_arguments_and_resource_options() -> None:
+    for name in COMPONENTS:
+        signature = inspect.signature(named(name))
+        assert list(signature.parameters) == ["name", "args", "opts"]
+        assert signature.parameters["opts"].default is None
+        assert signature.parameters["args"].annotation in {named(f"{name}Args"), f"{name}Args"}
 
 
-@pytest.mark.parametrize("name", COMPONENTS)
-def test_every_output_of_a_component_is_typed(name: str) -> None:
-    component = named(name)
-    (body,) = ast.parse(textwrap.dedent(inspect.getsource(component))).body
-    typed = {ast.unparse(item.target) for item in ast.walk(body) if isinstance(item, ast.AnnAssign)}
-    public = {
-        target.attr
-        for item in ast.walk(body)
-        if isinstance(item, ast.Assign)
-        for target in item.targets
-        if isinstance(target, ast.Attribute) and not target.attr.startswith("_")
-    }
-    assert public <= typed
+def test_every_output_of_a_component_is_typed() -> None:
+    for name in COMPONENTS:
+        component = named(name)
+        (body,) = ast.parse(textwrap.dedent(inspect.getsource(component))).body
+        typed = {ast.unparse(item.target) for item in ast.walk(body) if isinstance(item, ast.AnnAssign)}
+        public = {
+            target.attr
+            for item in ast.walk(body)
+            if isinstance(item, ast.Assign)
+            for target in item.targets
+            if isinstance(target, ast.Attribute) and not target.attr.startswith("_")
+        }
+        assert public <= typed

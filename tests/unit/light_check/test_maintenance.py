@@ -32,17 +32,14 @@ def announced(event: str, *, alone: bool = False) -> list[dict[str, Any]]:
     return said if alone else [*said, {**said[0], "type": f"{event}Scheduled"}]
 
 
-@pytest.mark.parametrize("event", ["Freeze", "Reboot", "Redeploy", "Preempt", "Terminate"])
-@pytest.mark.parametrize("alone", [True, False])
-def test_the_event_is_read_from_the_type_of_a_condition_or_from_the_message_of_the_shared_one(
-    event: str, alone: bool
-) -> None:
-    assert events_in(announced(event, alone=alone)) == {event}
+def test_the_event_is_read_from_the_type_of_a_condition_or_from_the_message_of_the_shared_one() -> None:
+    for event in ["Freeze", "Reboot", "Redeploy", "Preempt", "Terminate"]:
+        for alone in [True, False]:
+            assert events_in(announced(event, alone=alone)) == {event}
 
 
-@pytest.mark.parametrize(
-    ("setting", "event", "drained"),
-    [
+def test_only_the_events_that_the_setting_names_drain() -> None:
+    for setting, event, drained in [
         (KEEP, "Reboot", False),
         (ANNOUNCE, "Reboot", False),
         (DRAIN, "Reboot", True),
@@ -54,10 +51,8 @@ def test_the_event_is_read_from_the_type_of_a_condition_or_from_the_message_of_t
         (DRAIN_FREEZE, "Reboot", True),
         (DRAIN, "Something", False),
         (DRAIN_FREEZE, "Something", False),
-    ],
-)
-def test_only_the_events_that_the_setting_names_drain(setting: str, event: str, drained: bool) -> None:
-    assert drains(setting, announced(event)) is drained
+    ]:
+        assert drains(setting, announced(event)) is drained
 
 
 @pytest.mark.parametrize(

@@ -49,9 +49,9 @@ def test_every_metric_that_an_exporter_is_said_to_have_was_recorded() -> None:
     assert any(fact.startswith("symbol_error is in the collector") for fact in facts)
 
 
-@pytest.mark.parametrize("name", RECORDED)
-def test_the_table_names_no_label_that_was_not_recorded(name: str) -> None:
-    assert set(METRICS[name]["labels"]) - MONITORS <= RECORDED[name]
+def test_the_table_names_no_label_that_was_not_recorded() -> None:
+    for name, labels in RECORDED.items():
+        assert set(METRICS[name]["labels"]) - MONITORS <= labels
 
 
 def test_the_alerts_are_tested_on_series_with_the_recorded_labels() -> None:
@@ -69,8 +69,8 @@ def test_the_picture_shows_series_with_the_recorded_labels(left: int) -> None:
     assert {labels >= OF_A_POD for name, labels in shown if name.startswith("DCGM")} == {left != 9900}
 
 
-@pytest.mark.parametrize("expression", [*(rule["expr"] for rule in ALERTS), *QUERIES])
-def test_a_gpu_is_one_series_whichever_pod_has_it(expression: str) -> None:
+def test_a_gpu_is_one_series_whichever_pod_has_it() -> None:
     """Else an error that ends the pod ends the series too, before it has grown."""
-    for before in re.split(r"DCGM_\w+\{", expression)[:-1]:
-        assert re.search(r"max by \(node, gpu(, err_code, err_msg)?\)\s*\($", before), expression
+    for expression in [*(rule["expr"] for rule in ALERTS), *QUERIES]:
+        for before in re.split(r"DCGM_\w+\{", expression)[:-1]:
+            assert re.search(r"max by \(node, gpu(, err_code, err_msg)?\)\s*\($", before), expression

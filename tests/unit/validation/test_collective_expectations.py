@@ -97,11 +97,11 @@ def test_the_full_sweep_goes_from_8_bytes_to_16_gib_and_the_short_one_is_short()
     assert len(short["sizes"]) <= 6
 
 
-@pytest.mark.parametrize("size", sorted(name for name, size in SIZES.items() if size.accelerator))
-def test_every_plan_is_json_and_its_largest_message_fits_the_gpu(size: str) -> None:
-    found = collective_expectations(pool(size))
-    accelerator = SIZES[size].accelerator
-    assert found is not None
-    assert accelerator is not None
-    assert json.loads(json.dumps(found)) == found
-    assert max(found["sizes"]) < accelerator.memory_gb * 10**9 * 0.7
+def test_every_plan_is_json_and_its_largest_message_fits_the_gpu() -> None:
+    for size in sorted(name for name, size in SIZES.items() if size.accelerator):
+        found = collective_expectations(pool(size))
+        accelerator = SIZES[size].accelerator
+        assert found is not None
+        assert accelerator is not None
+        assert json.loads(json.dumps(found)) == found
+        assert max(found["sizes"]) < accelerator.memory_gb * 10**9 * 0.7

@@ -2,8 +2,6 @@
 it.
 """
 
-from typing import Any
-
 import pytest
 from aks_infiniband.validation.payload.programs.endings import (
     CLIENTS,
@@ -37,25 +35,24 @@ def test_the_page_has_the_table() -> None:
     assert with_table(page) == page, "make docs"
 
 
-@pytest.mark.parametrize("server", SERVERS)
-def test_a_client_that_says_what_is_wrong_with_its_own_side_is_named_whatever_its_server_did(server: str) -> None:
-    assert NAMED["said", server] in ("client", "both")
+def test_a_client_that_says_what_is_wrong_with_its_own_side_is_named_whatever_its_server_did() -> None:
+    for server in SERVERS:
+        assert NAMED["said", server] in ("client", "both")
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_a_server_that_says_what_is_wrong_with_its_own_side_is_named_whatever_its_client_did(client: str) -> None:
-    assert NAMED[client, "said"] in ("server", "both")
+def test_a_server_that_says_what_is_wrong_with_its_own_side_is_named_whatever_its_client_did() -> None:
+    for client in CLIENTS:
+        assert NAMED[client, "said"] in ("server", "both")
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-@pytest.mark.parametrize("server", ["waiting", "left", "stuck", "well"])
-def test_a_server_that_waited_or_only_saw_its_client_go_is_never_named(client: str, server: str) -> None:
-    assert NAMED[client, server] not in ("server", "both")
+def test_a_server_that_waited_or_only_saw_its_client_go_is_never_named() -> None:
+    for client in CLIENTS:
+        for server in ["waiting", "left", "stuck", "well"]:
+            assert NAMED[client, server] not in ("server", "both")
 
 
-@pytest.mark.parametrize(
-    ("error", "states", "ending"),
-    [
+def test_a_client_is_told_by_its_words_and_by_its_connection() -> None:
+    for error, states, ending in [
         (NOT_FOUND, (), "said"),
         ("ib_read_bw ended with code 7: IB device mlx5_0 not found", (), "said"),
         ("ib_read_lat ended with code 17: Completion with error at client; Failed status 12: wr_id 0", (), "lost"),
@@ -71,15 +68,12 @@ def test_a_server_that_waited_or_only_saw_its_client_go_is_never_named(client: s
         ("the node did not answer in time", (), "silent"),
         (ZERO, ("ESTABLISHED",), "zero"),
         ("ibv_rc_pingpong ended with code 1: Failed to modify QP to RTR; Couldn't connect to remote QP", (), "lost"),
-    ],
-)
-def test_a_client_is_told_by_its_words_and_by_its_connection(error: str, states: Any, ending: str) -> None:
-    assert client_ending(error, states) == ending
+    ]:
+        assert client_ending(error, states) == ending
 
 
-@pytest.mark.parametrize(
-    ("error", "states", "ending"),
-    [
+def test_a_server_is_told_likewise() -> None:
+    for error, states, ending in [
         (None, (), "well"),
         (NOT_FOUND, (), "said"),
         (GONE, ("LISTEN",), "left"),
@@ -88,10 +82,8 @@ def test_a_client_is_told_by_its_words_and_by_its_connection(error: str, states:
         (KILLED, ("ESTABLISHED", "LISTEN"), "stuck"),
         (KILLED, (), "hung"),
         ("ib_write_bw was ended by signal 9", ("ESTABLISHED", "LISTEN"), "killed"),
-    ],
-)
-def test_a_server_is_told_likewise(error: str | None, states: Any, ending: str) -> None:
-    assert server_ending(error, states, answered=True) == ending
+    ]:
+        assert server_ending(error, states, answered=True) == ending
 
 
 def test_a_node_that_says_nothing_of_its_server_is_silent() -> None:

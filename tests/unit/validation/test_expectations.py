@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.validation.pool_expectations import expectations
 from aks_infiniband.workload.environment import nccl_environment
@@ -58,7 +57,7 @@ def test_gpus_of_amd_are_not_loaded(pool: Any) -> None:
     assert expectations(pool.changed(size=SIZES["Standard_ND96isr_MI300X_v5"]))["gpus"] is None
 
 
-@pytest.mark.parametrize("size", sorted(SIZES))
-def test_every_size_of_the_catalogue_has_expectations(pool: Any, size: Any) -> None:
-    expected: Any = expectations(pool.changed(size=SIZES[size]))
-    assert expected["hcas"]["count"] == SIZES[size].infiniband.hca_count
+def test_every_size_of_the_catalogue_has_expectations(pool: Any) -> None:
+    for size in sorted(SIZES):
+        expected: Any = expectations(pool.changed(size=SIZES[size]))
+        assert expected["hcas"]["count"] == SIZES[size].infiniband.hca_count

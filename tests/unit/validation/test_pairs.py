@@ -42,15 +42,15 @@ def problems(found: list[PairFigure], count: int) -> list[tuple[str, str | None]
     return [(check["verdict"], check["node"]) for check in checks if check["verdict"] != "pass"]
 
 
-@pytest.mark.parametrize("count", [2, 3, 4, 5, 16, 17, 100, 300])
-def test_nobody_has_two_partners_at_once_or_the_same_one_twice(count: int) -> None:
-    rounds = rounds_of(nodes_of(count), 3)
-    assert len(rounds) == min(3, count - 1 + count % 2)
-    for pairs in rounds:
-        assert max(Counter(node for pair in pairs for node in pair).values()) == 1
-        assert len(pairs) == count // 2
-    met = [frozenset(pair) for pairs in rounds for pair in pairs]
-    assert len(met) == len(set(met))
+def test_nobody_has_two_partners_at_once_or_the_same_one_twice() -> None:
+    for count in [2, 3, 4, 5, 16, 17, 100, 300]:
+        rounds = rounds_of(nodes_of(count), 3)
+        assert len(rounds) == min(3, count - 1 + count % 2)
+        for pairs in rounds:
+            assert max(Counter(node for pair in pairs for node in pair).values()) == 1
+            assert len(pairs) == count // 2
+        met = [frozenset(pair) for pairs in rounds for pair in pairs]
+        assert len(met) == len(set(met))
 
 
 @pytest.mark.parametrize("count", [3, 4, 5, 16, 100])

@@ -32,15 +32,15 @@ def test_a_pod_has_every_file_in_its_folder_although_a_key_has_no_slash() -> Non
     assert key_of("light_check/check.py") == "light_check.check.py"
 
 
-@pytest.mark.parametrize("name", sorted(name for name in payload_files(light_check=True) if name.endswith(".py")))
-def test_a_module_is_python_3_9_and_needs_the_standard_library_only(name: Any) -> None:
-    allowed = sys.stdlib_module_names
-    tree = ast.parse(payload_files(light_check=True)[name], feature_version=(3, 9))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            assert {alias.name.partition(".")[0] for alias in node.names} <= allowed
-        if isinstance(node, ast.ImportFrom) and node.level == 0:
-            assert str(node.module).partition(".")[0] in allowed
+def test_a_module_is_python_3_9_and_needs_the_standard_library_only() -> None:
+    for name in sorted(name for name in payload_files(light_check=True) if name.endswith(".py")):
+        allowed = sys.stdlib_module_names
+        tree = ast.parse(payload_files(light_check=True)[name], feature_version=(3, 9))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                assert {alias.name.partition(".")[0] for alias in node.names} <= allowed
+            if isinstance(node, ast.ImportFrom) and node.level == 0:
+                assert str(node.module).partition(".")[0] in allowed
 
 
 def test_all_of_it_fits_into_a_config_map() -> None:

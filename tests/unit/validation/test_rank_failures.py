@@ -20,9 +20,8 @@ from aks_infiniband.validation.payload.programs.endings import CAUSES
 from tests.unit.validation.collective_runs import failure, judged, run
 
 
-@pytest.mark.parametrize(
-    ("output", "word"),
-    [
+def test_what_a_rank_says_last_leads_to_a_cause() -> None:
+    for output, word in [
         ("OSError: the image has no libnccl.so.2 and no librccl.so.1", "lacks NCCL"),
         ("OSError: libcudart.so.13: cannot open shared object file: No such file or directory", "the CUDA runtime"),
         ("OSError: libcuda.so.1: cannot open shared object file: No such file or directory", "lacks the GPU driver"),
@@ -36,13 +35,11 @@ from tests.unit.validation.collective_runs import failure, judged, run
         ("CUDA error: uncorrectable ECC error encountered", "xid"),
         ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 8.00 GiB", "free memory"),
         ("NCCL error in: NCCLUtils.cpp:93, invalid usage (run with NCCL_DEBUG=WARN for details)", "NCCL_*"),
-    ],
-)
-def test_what_a_rank_says_last_leads_to_a_cause(output: str, word: str) -> None:
-    cause = likely_cause("ended with exit code 1", output)
-    assert cause is not None
-    assert word in cause
-    assert failure(output)["part"] == CAUSE
+    ]:
+        cause = likely_cause("ended with exit code 1", output)
+        assert cause is not None
+        assert word in cause
+        assert failure(output)["part"] == CAUSE
 
 
 @pytest.mark.parametrize(
@@ -131,9 +128,8 @@ def said(warning: str) -> tuple[str, str]:
     return found["part"], found["cause"]
 
 
-@pytest.mark.parametrize(
-    ("call", "errno", "part", "cause"),
-    [
+def test_a_call_of_verbs_is_explained_by_its_errno() -> None:
+    for call, errno, part, cause in [
         ("ibv_reg_mr", "Cannot allocate memory", CAUSE, "lacks IPC_LOCK"),
         ("ibv_create_cq", "Cannot allocate memory", CAUSE, "lacks IPC_LOCK"),
         ("ibv_reg_mr_iova2", "Bad address", CAUSE, "nvidia-peermem is not loaded"),
@@ -144,12 +140,10 @@ def said(warning: str) -> tuple[str, str]:
         ("ibv_modify_qp", "Connection timed out", UNREACHED, "the peer's address was not found from this device"),
         ("ibv_modify_qp", "Network is unreachable", UNREACHED, "the peer's address was not found from this device"),
         ("ibv_open_device", "No such device", CAUSE, "the HCA is gone"),
-    ],
-)
-def test_a_call_of_verbs_is_explained_by_its_errno(call: str, errno: str, part: str, cause: str) -> None:
-    found = said(f"misc/ibvwrap.cc:201 NCCL WARN Call to {call} failed with error {errno}")
-    assert found[0] == part
-    assert cause in found[1]
+    ]:
+        found = said(f"misc/ibvwrap.cc:201 NCCL WARN Call to {call} failed with error {errno}")
+        assert found[0] == part
+        assert cause in found[1]
 
 
 def test_a_call_of_verbs_with_another_errno_is_shown_and_explained_by_nothing() -> None:
@@ -171,12 +165,12 @@ FORMS = [
 ]
 
 
-@pytest.mark.parametrize("status", STATUSES)
-@pytest.mark.parametrize("form", FORMS)
-def test_each_status_of_a_completion_has_its_own_meaning_in_every_releases_words(form: str, status: int) -> None:
-    part, cause = said(form.format(status))
-    assert part == STATUSES[status][0]
-    assert STATUSES[status][1] in cause
+def test_each_status_of_a_completion_has_its_own_meaning_in_every_releases_words() -> None:
+    for status in STATUSES:
+        for form in FORMS:
+            part, cause = said(form.format(status))
+            assert part == STATUSES[status][0]
+            assert STATUSES[status][1] in cause
 
 
 def test_nccl_2_32_tells_a_status_and_a_socket_otherwise() -> None:

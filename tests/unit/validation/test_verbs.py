@@ -30,11 +30,11 @@ def test_a_port_that_is_down_is_not_active_and_one_that_was_cut_off_is_not_there
     assert ports == {"mlx5_12": [{"state": "PORT_DOWN", "link_layer": "Ethernet"}], "mlx5_13": []}
 
 
-@pytest.mark.parametrize("kept", range(0, 900, 90))
-def test_of_an_output_that_was_cut_short_no_port_is_made_up(kept: int) -> None:
-    found = ports_of(transcript("k8s-rdma-device-plugin-8")[:kept])
-    assert all(len(ports) <= 1 for ports in found.values())
-    assert ("mlx4_2" in found) is (kept > 130)
+def test_of_an_output_that_was_cut_short_no_port_is_made_up() -> None:
+    for kept in range(0, 900, 90):
+        found = ports_of(transcript("k8s-rdma-device-plugin-8")[:kept])
+        assert all(len(ports) <= 1 for ports in found.values())
+        assert ("mlx4_2" in found) is (kept > 130)
 
 
 def test_lines_of_other_programs_between_do_not_count() -> None:
