@@ -36,10 +36,10 @@ def _parameters(kubeconfig: str, request_seconds: float) -> tuple[SingleConfig, 
         _as_lightkube_takes_it((user.get("user") or {}).get("exec"))
     loopback = any(urlsplit(entry["cluster"]["server"]).hostname in _LOOPBACK for entry in config["clusters"])
     timeout = httpx2.Timeout(request_seconds)
-    found = KubeConfig.from_dict(config).get()
-    if found is None:
+    single = KubeConfig.from_dict(config).get()
+    if single is None:
         raise KubeconfigError("the kubeconfig does not have a current-context")
-    return found, client_adapter.ConnectionParams(timeout=timeout, trust_env=not loopback)
+    return single, client_adapter.ConnectionParams(timeout=timeout, trust_env=not loopback)
 
 
 def _as_lightkube_takes_it(exec_plugin: dict[str, Any] | None) -> None:

@@ -47,9 +47,9 @@ def with_kubelogin(encoded: str, login: Login) -> str:
     encoded: what Azure hands out, in base64. Azure's user logs in by device code, so only endpoint, certificate
     authority and tenant are taken from it. login: kubelogin's login method.
     """
-    given = yaml.safe_load(base64.b64decode(encoded).decode())
-    cluster = given["clusters"][0]
-    args = [_KUBELOGIN, "get-token", "--login", login, "--server-id", AKS_SERVER_ID, *_directory(given, login)]
+    config = yaml.safe_load(base64.b64decode(encoded).decode())
+    cluster = config["clusters"][0]
+    args = [_KUBELOGIN, "get-token", "--login", login, "--server-id", AKS_SERVER_ID, *_directory(config, login)]
     return document(
         cluster["name"],
         cluster["cluster"],
@@ -81,7 +81,7 @@ def document(name: str, cluster: Mapping[str, Any], user: Mapping[str, Any]) -> 
     )
 
 
-def _directory(given: Mapping[str, Any], login: Login) -> list[str]:
+def _directory(config: Mapping[str, Any], login: Login) -> list[str]:
     """Tenant and cloud. Only a service principal needs them as arguments; the other logins bring their own.
 
     Azure/kubelogin, converter: a tenant given with azurecli breaks a CLI that is logged in by managed identity (issue
@@ -89,9 +89,9 @@ def _directory(given: Mapping[str, Any], login: Login) -> list[str]:
     """
     if login != "spn":
         return []
-    args = [str(arg) for arg in (given["users"][0]["user"].get("exec") or {}).get("args") or []]
-    found = dict(itertools.pairwise(args))
-    return [part for flag in ("--tenant-id", "--environment") if flag in found for part in (flag, found[flag])]
+    args = [str(arg) for arg in (config["users"][0]["user"].get("exec") or {}).get("args") or []]
+    options = dict(itertools.pairwise(args))
+    return [part for flag in ("--tenant-id", "--environment") if flag in options for part in (flag, options[flag])]
 
 
 def require_kubelogin() -> None:

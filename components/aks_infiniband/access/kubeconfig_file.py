@@ -171,25 +171,25 @@ class _User(_Part):
         return self
 
 
-def _entries(given: Mapping[str, Any], kind: str) -> list[Mapping[str, Any]]:
-    found = given.get(f"{kind}s")
-    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+def _entries(document: Mapping[str, Any], kind: str) -> list[Mapping[str, Any]]:
+    entries = document.get(f"{kind}s")
+    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
 
 
-def _names(given: Mapping[str, Any], kind: str) -> str:
-    return ", ".join(str(entry.get("name"))[:60] for entry in _entries(given, kind)[:20]) or "none"
+def _names(document: Mapping[str, Any], kind: str) -> str:
+    return ", ".join(str(entry.get("name"))[:60] for entry in _entries(document, kind)[:20]) or "none"
 
 
-def _named(model: type[_Part], given: Mapping[str, Any], kind: str, name: str, file: Path) -> dict[str, Any]:
+def _named(model: type[_Part], document: Mapping[str, Any], kind: str, name: str, file: Path) -> dict[str, Any]:
     """The entry under a name, read by the model. An error names no values, because one may be a secret."""
-    found = next((entry for entry in _entries(given, kind) if entry.get("name") == name), None)
-    if found is None:
-        close = get_close_matches(name[:100], [str(entry.get("name")) for entry in _entries(given, kind)], n=1)
+    named = next((entry for entry in _entries(document, kind) if entry.get("name") == name), None)
+    if named is None:
+        close = get_close_matches(name[:100], [str(entry.get("name")) for entry in _entries(document, kind)], n=1)
         hint = f"did you mean {close[0][:60]}? " if close else ""
-        known = _names(given, kind)
+        known = _names(document, kind)
         raise KubeconfigError(f"{file} has no {shortened(name)} among its {kind}s; {hint}there are: {known}")
     try:
-        checked = model.model_validate({} if found.get(kind) is None else found[kind])
+        checked = model.model_validate({} if named.get(kind) is None else named[kind])
     except ValidationError as error:
         wrong = error.errors(include_input=False, include_url=False)[0]
         key = ".".join(map(str, (f"{kind}s", name[:60], kind, *wrong["loc"])))
@@ -232,17 +232,17 @@ def _beside(path: str, file: Path) -> str:
 
 def _self_contained(section: Mapping[str, Any], file: Path) -> dict[str, Any]:
     """A cluster or user that means the same wherever the kubeconfig lies."""
-    found = dict(section)
+    contained = dict(section)
     for key in _EMBEDDED:
-        named = found.pop(key, None)
-        if named and f"{key}-data" not in found:
+        named = contained.pop(key, None)
+        if named and f"{key}-data" not in contained:
             try:
-                found[f"{key}-data"] = base64.b64encode(content(file.parent / named)).decode()
+                contained[f"{key}-data"] = base64.b64encode(content(file.parent / named)).decode()
             except HandwrittenError as error:
                 raise KubeconfigError(f"{file}: {key} {file.parent / named} {error}") from error
-    if "tokenFile" in found:
+    if "tokenFile" in contained:
         # The file is read again whenever its token has been replaced, so it stays a file.
-        found["tokenFile"] = str((file.parent / found["tokenFile"]).absolute())
-    if "exec" in found:
-        found["exec"] = {**found["exec"], "command": _beside(found["exec"]["command"], file)}
-    return found
+        contained["tokenFile"] = str((file.parent / contained["tokenFile"]).absolute())
+    if "exec" in contained:
+        contained["exec"] = {**contained["exec"], "command": _beside(contained["exec"]["command"], file)}
+    return contained

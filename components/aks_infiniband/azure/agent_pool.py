@@ -179,12 +179,12 @@ def _followed_count(name: str, begin: int, args: NodePoolArgs, parent: pulumi.Re
     async def current(place: Sequence[str]) -> int:
         where = {"resourceGroupName": place[0], "resourceName": place[1], "agentPoolName": name}
         try:
-            found = await ask("containerservice:getAgentPool", parent, **where)
+            answer = await ask("containerservice:getAgentPool", parent, **where)
         except Exception as error:
             if not _NOT_THERE.search(str(error)):
                 raise
             return begin
-        return int(found.get("count") or begin)
+        return int(answer.get("count") or begin)
 
     return pulumi.Output.all(args.resource_group_name, args.cluster_name).apply(current)
 
@@ -201,7 +201,7 @@ def ready(
     there: pulumi.Resource = pool
 
     def checked(made: Sequence[Any]) -> pulumi.Resource:
-        state, found = made[1:]
+        state, installed = made[1:]
         if pulumi.runtime.is_dry_run():
             return there
         if state != "Succeeded":
@@ -209,13 +209,13 @@ def ready(
                 f"pool {name} is {state} in Azure; it must be Succeeded. Its activity log says why; `az aks nodepool "
                 "show` shows the state. Once the cause is gone, run `pulumi refresh` and `pulumi up`."
             )
-        if driver is not None and found not in {None, driver.value}:
+        if driver is not None and installed not in {None, driver.value}:
             raise NodePoolError(
-                f"pool {name} has gpuProfile.driver {found} in Azure; it must be {driver.value}, or its GPUs "
+                f"pool {name} has gpuProfile.driver {installed} in Azure; it must be {driver.value}, or its GPUs "
                 "have two drivers or none. Another program made the pool so, or Azure has overruled it: delete it, "
                 "and run `pulumi up`."
             )
         return there
 
-    found = pool.gpu_profile.apply(lambda profile: profile and profile.driver)
-    return pulumi.Output.all(pool.id, pool.provisioning_state, found).apply(checked)
+    installed = pool.gpu_profile.apply(lambda profile: profile and profile.driver)
+    return pulumi.Output.all(pool.id, pool.provisioning_state, installed).apply(checked)

@@ -51,9 +51,9 @@ def ordinary_size(name: str, sizes: Collection[str]) -> str | None:
     return None if is_size(name) else NO_SIZE
 
 
-def zones(given: Sequence[str]) -> str | None:
+def zones(wanted: Sequence[str]) -> str | None:
     """A fabric is in one zone."""
-    if len(set(given)) <= 1:
+    if len(set(wanted)) <= 1:
         return None
     return "must be one zone at most with InfiniBand: a fabric does not span zones; give each zone its own pool"
 

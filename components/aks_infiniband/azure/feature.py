@@ -171,13 +171,13 @@ async def feature_state(parent: pulumi.Resource) -> tuple[str, str]:
 
     parent: the resource that calls, and whose provider is used.
     """
-    found = await ask(
+    answer = await ask(
         "features:getSubscriptionFeatureRegistration",
         parent,
         featureName=FEATURE_NAME,
         providerNamespace=PROVIDER_NAMESPACE,
     )
-    return found["id"].split("/")[2], found["properties"].get("state") or "NotSpecified"
+    return answer["id"].split("/")[2], answer["properties"].get("state") or "NotSpecified"
 
 
 def _late(subscription: str, state: str, waited: int) -> str:

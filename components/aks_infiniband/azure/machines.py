@@ -46,8 +46,8 @@ def _snapshot(identifier: str) -> dict[str, str]:
     return {"source_resource_id": identifier}
 
 
-def _of_snapshot(found: Mapping[str, Any]) -> str | None:
-    return found.get("sourceResourceId")
+def _of_snapshot(creation_data: Mapping[str, Any]) -> str | None:
+    return creation_data.get("sourceResourceId")
 
 
 class Autoscale(Section):
@@ -119,11 +119,11 @@ class OrdinaryPool(Machines, AskedPool):
 
 def sent(machines: Machines) -> dict[str, Any]:
     """The arguments of an AgentPool that fields stand for one by one. `autoscale` is three, and follows the pool."""
-    found: dict[str, Any] = {}
+    properties: dict[str, Any] = {}
     for name, field in type(machines).model_fields.items():
         for marker in field.metadata:
             if isinstance(marker, Sent):
                 value = getattr(machines, name)
                 plain = list(value) if isinstance(value, tuple) else value
-                found[marker.argument] = (marker.made(plain) if marker.made and plain else plain) or None
-    return found
+                properties[marker.argument] = (marker.made(plain) if marker.made and plain else plain) or None
+    return properties

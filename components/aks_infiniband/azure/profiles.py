@@ -89,8 +89,8 @@ def warn_of_changes(cluster: pulumi.Resource, wanted: SystemPool, tags: Tags, pr
     cluster: the resource that the warning stands at.
     profiles: the cluster's agent pool profiles as Azure reports them; all its pools are among them.
     """
-    for found in profiles:
-        if found.name == SYSTEM_POOL and (ignored := "; ".join(_differences(wanted, tags, found))):
+    for profile in profiles:
+        if profile.name == SYSTEM_POOL and (ignored := "; ".join(_differences(wanted, tags, profile))):
             pulumi.log.warn(
                 f"the system pool is not changed by this program: {ignored}. Its count is changed with "
                 f"`az aks nodepool scale --name {SYSTEM_POOL}`, its tags with `az aks nodepool update --tags`; "
@@ -100,14 +100,14 @@ def warn_of_changes(cluster: pulumi.Resource, wanted: SystemPool, tags: Tags, pr
             )
 
 
-def _differences(wanted: SystemPool, tags: Tags, found: Any) -> Iterator[str]:
+def _differences(wanted: SystemPool, tags: Tags, profile: Any) -> Iterator[str]:
     # Azure does not always give a size's name back in the case in which it took it.
-    if wanted.vm_size.lower() != found.vm_size.lower():
-        yield f"systemPool.vmSize is {wanted.vm_size}, and in Azure {found.vm_size}"
-    if wanted.count != found.count:
-        yield f"systemPool.count is {wanted.count}, and in Azure {found.count}"
-    zones = sorted(found.availability_zones or ())
+    if wanted.vm_size.lower() != profile.vm_size.lower():
+        yield f"systemPool.vmSize is {wanted.vm_size}, and in Azure {profile.vm_size}"
+    if wanted.count != profile.count:
+        yield f"systemPool.count is {wanted.count}, and in Azure {profile.count}"
+    zones = sorted(profile.availability_zones or ())
     if sorted(wanted.zones) != zones:
         yield f"systemPool.zones is {sorted(wanted.zones)}, and in Azure {zones}"
-    if tags and dict(tags) != (found.tags or {}):
-        yield f"tags are {dict(tags)}, and in Azure {found.tags or {}}"
+    if tags and dict(tags) != (profile.tags or {}):
+        yield f"tags are {dict(tags)}, and in Azure {profile.tags or {}}"

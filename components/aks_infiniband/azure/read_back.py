@@ -80,24 +80,28 @@ def flat(answer: Mapping[str, Any]) -> dict[str, Any]:
     return {**(answer.get("properties") or {}), "name": answer["name"], "id": answer["id"]}
 
 
-def keys_of(found: Mapping[str, Any]) -> dict[str, Any]:
+def keys_of(agent_pool: Mapping[str, Any]) -> dict[str, Any]:
     """The keys of a stack file's pool, for a pool as Azure has it. Values that equal the default of a key are left out.
 
     found: as `flat` gives it.
     """
     names = pulumi_types.input_type_py_to_pulumi_names(containerservice.AgentPoolArgs)
-    keys: dict[str, Any] = {"name": found["name"], "vmSize": found["vmSize"], "count": found.get("count") or 0}
-    spot = found.get("scaleSetPriority") == "Spot"
-    if taints := [taint for taint in found.get("nodeTaints") or [] if not (spot and taint.startswith(f"{SPOT}="))]:
+    keys: dict[str, Any] = {
+        "name": agent_pool["name"],
+        "vmSize": agent_pool["vmSize"],
+        "count": agent_pool.get("count") or 0,
+    }
+    spot = agent_pool.get("scaleSetPriority") == "Spot"
+    if taints := [taint for taint in agent_pool.get("nodeTaints") or [] if not (spot and taint.startswith(f"{SPOT}="))]:
         keys["taints"] = taints
     if spot:
         keys["priority"] = "Spot"
-    if found.get("enableAutoScaling"):
-        keys["autoscale"] = {"minCount": found.get("minCount"), "maxCount": found.get("maxCount")}
+    if agent_pool.get("enableAutoScaling"):
+        keys["autoscale"] = {"minCount": agent_pool.get("minCount"), "maxCount": agent_pool.get("maxCount")}
     for name, field in OrdinaryPool.model_fields.items():
         for marker in field.metadata:
             if isinstance(marker, Sent) and not marker.moves:
-                value = _read(marker, found.get(names[marker.argument]))
+                value = _read(marker, agent_pool.get(names[marker.argument]))
                 if value != field.get_default(call_default_factory=True):
                     keys[field.alias or name] = value
     if labels := {key: value for key, value in keys.pop("labels", {}).items() if key not in (SPOT, GPU_OPERATOR_OFF)}:
@@ -136,17 +140,17 @@ def _worded(argument: str, value: Any) -> Any:
     return {to_camel(key): part for key, part in value.items()} if value and argument in made else value
 
 
-def differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[Difference]:
+def differences(agent_pool: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[Difference]:
     """The changes that an update would make. wanted: as `asked` gives it."""
     for name, value in wanted.items():
-        if not _same(found.get(name), value):
-            yield Difference(name=name, found=found.get(name), asked=value)
+        if not _same(agent_pool.get(name), value):
+            yield Difference(name=name, found=agent_pool.get(name), asked=value)
 
 
-def beyond(found: Mapping[str, Any], args: NodePoolArguments) -> Iterator[str]:
+def beyond(agent_pool: Mapping[str, Any], args: NodePoolArguments) -> Iterator[str]:
     """The properties without a key in a stack file, with their values."""
     known = _arguments(args)
-    for name, value in found.items():
+    for name, value in agent_pool.items():
         if name not in known and name not in _SHOWN and not _is_akss(value, _AKSS_OWN.get(name)):
             yield f"{name}: {_shown(value)}"
 
@@ -171,18 +175,18 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _same(found: Any, wanted: Any) -> bool:
+def _same(value: Any, wanted: Any) -> bool:
     """As azure-native compares inputs: resource IDs without their case (provider/pkg/provider/diff.go)."""
-    if isinstance(found, str) and isinstance(wanted, str) and wanted.startswith("/subscriptions/"):
-        return found.casefold() == wanted.casefold()
-    return bool(found == wanted)
+    if isinstance(value, str) and isinstance(wanted, str) and wanted.startswith("/subscriptions/"):
+        return value.casefold() == wanted.casefold()
+    return bool(value == wanted)
 
 
 def _is_akss(value: Any, own: Any) -> bool:
     """True if a value is AKS's default; own: the default if not off or empty."""
     if isinstance(value, Mapping):
-        given = own if isinstance(own, Mapping) else {}
-        return all(_is_akss(part, given.get(name)) for name, part in value.items())
+        keys = own if isinstance(own, Mapping) else {}
+        return all(_is_akss(part, keys.get(name)) for name, part in value.items())
     return not value or value == own
 
 

@@ -133,5 +133,5 @@ def _add(total: dict[str, Decimal], more: Mapping[str, Decimal]) -> None:
 def requests_of(container: Mapping[str, Any]) -> dict[str, Decimal]:
     """The extended resources of one container, from limits if it does not have requests for them."""
     asked = container.get("resources") or {}
-    given = {**(asked.get("limits") or {}), **(asked.get("requests") or {})}
-    return {name: quantity(amount) for name, amount in given.items() if "/" in name}
+    amounts = {**(asked.get("limits") or {}), **(asked.get("requests") or {})}
+    return {name: quantity(amount) for name, amount in amounts.items() if "/" in name}

@@ -116,8 +116,8 @@ def is_transient(message: str) -> bool:
 
 def asked_to_wait(message: str) -> float:
     """Seconds for which Azure wants no further request; 0 if it does not say."""
-    found = _ASKED_TO_WAIT.search(message)
-    return float(found[1] or found[2]) if found else 0.0
+    match = _ASKED_TO_WAIT.search(message)
+    return float(match[1] or match[2]) if match else 0.0
 
 
 def azure_findings(message: str, inputs: Mapping[str, Any]) -> list[Finding]:

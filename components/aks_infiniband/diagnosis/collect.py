@@ -87,19 +87,19 @@ def absent_kinds(
 
 def cluster_policies(kubeconfig: str, *, limit_seconds: float) -> tuple[list[Object], list[str]]:
     """The GPU Operator's policies, and the reason why a cluster could not be read within the limit."""
-    found, unread = _listed(kubeconfig, _CLUSTER_POLICY, limit_seconds)
-    return [{"kind": _CLUSTER_POLICY.__name__, **policy} for policy in found], unread
+    policies, unread = _listed(kubeconfig, _CLUSTER_POLICY, limit_seconds)
+    return [{"kind": _CLUSTER_POLICY.__name__, **policy} for policy in policies], unread
 
 
 def nic_policies(kubeconfig: str, *, limit_seconds: float) -> tuple[list[Object], list[str]]:
     """The Network Operator's policies, and the reason why a cluster could not be read within the limit."""
-    found: list[Object] = []
+    every: list[Object] = []
     unread: list[str] = []
     for kind in _NIC_POLICIES:
         policies, reasons = _listed(kubeconfig, kind, limit_seconds)
-        found += [{"kind": kind.__name__, **policy} for policy in policies]
+        every += [{"kind": kind.__name__, **policy} for policy in policies]
         unread += reasons
-    return found, unread
+    return every, unread
 
 
 def infiniband_offers(
@@ -108,9 +108,9 @@ def infiniband_offers(
     """The objects that hand HCAs to pods in addition to device plugins: IPoIBNetworks, ResourceSlices and
     DeviceClasses, and the reason why a cluster could not be read within the limit.
     """
-    found = [_listed(kubeconfig, kind, limit_seconds) for kind in (_IPOIB_NETWORK, ResourceSlice, DeviceClass)]
-    networks, slices, classes = (objects for objects, _ in found)
-    return networks, slices, classes, [reason for _, reasons in found for reason in reasons]
+    listed = [_listed(kubeconfig, kind, limit_seconds) for kind in (_IPOIB_NETWORK, ResourceSlice, DeviceClass)]
+    networks, slices, classes = (objects for objects, _ in listed)
+    return networks, slices, classes, [reason for _, reasons in listed for reason in reasons]
 
 
 def nodes(kubeconfig: str, *, limit_seconds: float) -> tuple[list[Object], list[str]]:
@@ -124,14 +124,14 @@ def namespaces(kubeconfig: str, *, limit_seconds: float) -> tuple[list[Object], 
 
 
 def _listed(kubeconfig: str, kind: Any, limit_seconds: float) -> tuple[list[Object], list[str]]:
-    found: list[Object] = []
+    items: list[Object] = []
     unread: list[str] = []
     try:
         client = connect(kubeconfig, request_seconds=limit_seconds)
     except Exception as error:  # as above
         return [], [f"the kubeconfig: {type(error).__name__}: {error}"]
-    Reader(client=client, deadline=time.monotonic() + limit_seconds, unread=unread).read(kind.__name__, found, kind)
-    return found, unread
+    Reader(client=client, deadline=time.monotonic() + limit_seconds, unread=unread).read(kind.__name__, items, kind)
+    return items, unread
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -62,22 +62,22 @@ def _finds_infiniband(selector: Mapping[str, Any]) -> bool:
 def given_entries(config: str, plugin: Plugin) -> list[Mapping[str, Any]]:
     """The entries of a plugin in a configuration, as they are written; none in one that cannot be read."""
     try:
-        found = list(json.loads(config)[LIST[plugin]] or ())
+        entries = list(json.loads(config)[LIST[plugin]] or ())
     except (ValueError, LookupError, TypeError):
         return []
-    return found if all(isinstance(entry, Mapping) and entry.get("resourceName") for entry in found) else []
+    return entries if all(isinstance(entry, Mapping) and entry.get("resourceName") for entry in entries) else []
 
 
 def entries(config: str, where: str, plugins: Sequence[Plugin] = (SHARED, WHOLE)) -> list[Entry]:
     """The resources in a configuration of plugins. `where`: the object that has it."""
-    return [_entry(given, where, plugin) for plugin in plugins for given in given_entries(config, plugin)]
+    return [_entry(item, where, plugin) for plugin in plugins for item in given_entries(config, plugin)]
 
 
-def _entry(given: Mapping[str, Any], where: str, plugin: Plugin) -> Entry:
-    selectors = given.get("selectors") or {}
+def _entry(item: Mapping[str, Any], where: str, plugin: Plugin) -> Entry:
+    selectors = item.get("selectors") or {}
     return Entry(
         where=where,
         plugin=plugin,
-        resource=f"{given.get('resourcePrefix') or _DEFAULT_PREFIX[plugin]}/{given['resourceName']}",
+        resource=f"{item.get('resourcePrefix') or _DEFAULT_PREFIX[plugin]}/{item['resourceName']}",
         selectors=selectors if isinstance(selectors, list) else [selectors],
     )

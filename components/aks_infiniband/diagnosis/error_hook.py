@@ -130,10 +130,10 @@ async def job_results(kubeconfig: str, namespace: str, run: str, config_map: str
             refused.append(f"{type(error).__name__}: {error}".strip())
             return [], {}
 
-    found = await within_limit(look, LIMIT_SECONDS) or ([], {})
+    results = await within_limit(look, LIMIT_SECONDS) or ([], {})
     for reason in refused:
         if known := found_in(reason, REFUSALS):
             told = Finding(what=reason, cause=str(known))
             text = "\n".join([f"ConfigMap {namespace}/{config_map} could not be read.", *told.lines()])
             pulumi.log.warn(printable(text))
-    return found
+    return results

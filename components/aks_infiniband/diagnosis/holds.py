@@ -44,15 +44,15 @@ class Hold:
 def holds_of(node: Object) -> list[Hold]:
     """Every author that has left a mark on a node that keeps work off it."""
     marks = [*_marks(node)]
-    found = dict[str, Hold]()
+    holds = dict[str, Hold]()
     for entry in _TABLE["holds"]:
         for kind, name, value in marks:
             passes = not re.fullmatch(entry["but"], value) if "but" in entry else True
             if kind == entry["by"] and re.fullmatch(entry["name"], name) and passes:
                 meaning = str(entry["meaning"]).replace("{value}", value[:_MOST])
                 next_ = str(entry["next"]).replace("NODE", name_of(node))
-                found.setdefault(entry["author"], Hold(author=entry["author"], meaning=meaning, next=next_))
-    return list(found.values())
+                holds.setdefault(entry["author"], Hold(author=entry["author"], meaning=meaning, next=next_))
+    return list(holds.values())
 
 
 def holder_of(taint: Mapping[str, Any], node: Object) -> Hold | None:
@@ -63,8 +63,8 @@ def holder_of(taint: Mapping[str, Any], node: Object) -> Hold | None:
 
 def _marks(node: Object) -> Iterator[tuple[str, str, str]]:
     metadata = node["metadata"]
-    for kind, given in (("annotation", metadata.get("annotations")), ("label", metadata.get("labels"))):
-        yield from ((kind, str(name), str(value)) for name, value in (given or {}).items())
+    for kind, marks in (("annotation", metadata.get("annotations")), ("label", metadata.get("labels"))):
+        yield from ((kind, str(name), str(value)) for name, value in (marks or {}).items())
     for taint in (node.get("spec") or {}).get("taints") or []:
         yield "taint", str(taint.get("key")), str(taint.get("value") or "")
 

@@ -20,15 +20,15 @@ def telling_logs(pods: Sequence[Object], rank: Rank = any_pod) -> list[tuple[Obj
     The logs are sorted by rank. Within a rank, pods that ended badly come first, then pods that are not ready, then
     device plugins, which run and are ready even if they have nothing to offer.
     """
-    found: dict[str, tuple[int, int, Object, str]] = {}
+    lines: dict[str, tuple[int, int, Object, str]] = {}
     for pod in pods:
         matters = rank(pod)
         if matters is None:
             continue
         for order, look in enumerate(_LOOKS):
             if container := look(pod):
-                found.setdefault(name_of(pod), (matters, order, pod, container))
-    ordered = sorted(found.values(), key=lambda entry: entry[:2])
+                lines.setdefault(name_of(pod), (matters, order, pod, container))
+    ordered = sorted(lines.values(), key=lambda entry: entry[:2])
     return [(pod, container) for *_, pod, container in ordered]
 
 

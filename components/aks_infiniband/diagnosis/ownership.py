@@ -86,9 +86,9 @@ def operator_namespaces(view: View) -> set[str]:
     """
     workloads = (*view.daemon_sets, *view.deployments)
     made = _made(view)
-    found = {_namespace(item) for item in workloads if any(_PARTS.match(image) for image in images_of(item))}
-    known = made | (found & set(_CALLED))
-    return (known if made else found).difference(AKS_NAMESPACES)
+    namespaces = {_namespace(item) for item in workloads if any(_PARTS.match(image) for image in images_of(item))}
+    known = made | (namespaces & set(_CALLED))
+    return (known if made else namespaces).difference(AKS_NAMESPACES)
 
 
 def trusted_namespaces(view: View) -> set[str]:

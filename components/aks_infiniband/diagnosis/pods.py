@@ -66,8 +66,8 @@ def pod_findings(pods: Sequence[Object], view: View, *, ours: str = SYSTEM_NAMES
 
     ours: the namespace of the validations, or of whatever of ours is waited for.
     """
-    found = ((pod, _finding(pod, view, ours)) for pod in pods)
-    return [replace(finding, about=f"pod {name_of(pod)}") for pod, finding in found if finding is not None]
+    findings = ((pod, _finding(pod, view, ours)) for pod in pods)
+    return [replace(finding, about=f"pod {name_of(pod)}") for pod, finding in findings if finding is not None]
 
 
 def _finding(pod: Object, view: View, ours: str) -> Finding | None:
@@ -134,7 +134,7 @@ def _gated(pod: Object, gates: Sequence[str]) -> Finding:
 
 def _no_sandbox(pod: Object, view: View) -> Finding | None:
     """A pod that has a node and gets no network, or no device of a claim: the kubelet's last word on it."""
-    told = [(said, *found) for reason, found in _LACKS.items() if (said := _last_of(view, reason, pod))]
+    told = [(said, *cause) for reason, cause in _LACKS.items() if (said := _last_of(view, reason, pod))]
     if not told:
         return None
     said, lacks, messages, otherwise = told[0]

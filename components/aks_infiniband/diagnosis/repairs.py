@@ -83,8 +83,8 @@ def driver_pods(pods: Sequence[Object], node: Object, operators: Collection[str]
 
 def serves(pod: Object) -> bool:
     """True if its containers are ready; the condition Ready is the node lifecycle controller's too."""
-    found = [status for status in container_statuses(pod) if "completed" not in _ended(status)]
-    return bool(found) and all(status.get("ready") for status in found)
+    pending = [status for status in container_statuses(pod) if "completed" not in _ended(status)]
+    return bool(pending) and all(status.get("ready") for status in pending)
 
 
 def _ended(status: Object) -> str:
@@ -98,6 +98,6 @@ def _last_step(view: View, node: Object) -> tuple[Object, str, str] | None:
     if not about:
         return None
     newest = max(about, key=lambda event: (seen(event), not str(event["reason"]).endswith("Start")))
-    found = _STEP.match(str(newest["reason"]))
-    assert found is not None
-    return newest, found[1], found[2]
+    match = _STEP.match(str(newest["reason"]))
+    assert match is not None
+    return newest, match[1], match[2]

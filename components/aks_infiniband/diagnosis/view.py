@@ -182,8 +182,8 @@ def is_unready(pod: Object, status: Mapping[str, Any]) -> bool:
 
 def owners_of(item: Object) -> Sequence[Object]:
     """The owner references of an object."""
-    found: Sequence[Object] = item["metadata"].get("ownerReferences") or []
-    return found
+    owners: Sequence[Object] = item["metadata"].get("ownerReferences") or []
+    return owners
 
 
 def container_statuses(pod: Object) -> Iterator[Mapping[str, Any]]:

@@ -53,18 +53,18 @@ def node_group(group: str, cluster: str, region: str) -> str:
 
 def is_size(name: str) -> bool:
     """True if Azure can have a size without InfiniBand of this name."""
-    found, generation = _NAME.fullmatch(name), _GENERATION.fullmatch(name)
-    if found is None or ("_v" in name and generation is None):
+    size, generation = _NAME.fullmatch(name), _GENERATION.fullmatch(name)
+    if size is None or ("_v" in name and generation is None):
         return False
-    if found[1] not in ("D", "E", "F") or generation is None or int(generation[1]) not in (3, 4, 5):
+    if size[1] not in ("D", "E", "F") or generation is None or int(generation[1]) not in (3, 4, 5):
         return True
-    return int(found[2]) in _CORES
+    return int(size[2]) in _CORES
 
 
 def has_rdma(name: str) -> bool:
     """True if a size's name carries the r of those with InfiniBand, behind its number."""
-    found = _NAME.fullmatch(name)
-    return found is None or "r" in found[4]
+    size = _NAME.fullmatch(name)
+    return size is None or "r" in size[4]
 
 
 def pool_name_of(series: str) -> str:
@@ -75,9 +75,9 @@ def pool_name_of(series: str) -> str:
 
 def too_small_for_the_system(name: str) -> bool:
     """True if AKS takes no system pool of a size: below 4 vCPUs, or burstable."""
-    found = _NAME.fullmatch(name)
-    if found is None or "r" in found[4]:
+    size = _NAME.fullmatch(name)
+    if size is None or "r" in size[4]:
         return False
-    old = found[1] == "DS" or (found[1] == "D" and found[5].startswith("_v2"))
-    cores = _DV2_CORES.get(found[2], SYSTEM_CORES) if old else int(found[2])
-    return found[1] == "B" or cores < SYSTEM_CORES
+    old = size[1] == "DS" or (size[1] == "D" and size[5].startswith("_v2"))
+    cores = _DV2_CORES.get(size[2], SYSTEM_CORES) if old else int(size[2])
+    return size[1] == "B" or cores < SYSTEM_CORES

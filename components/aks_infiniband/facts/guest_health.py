@@ -24,7 +24,7 @@ def category_of(failed: Iterable[tuple[str, str]], kernel: Iterable[str], *, dcg
     of its log. dcgm: whether DCGM's diagnostics find a GPU bad. A GPU's error for which Azure has a category says
     most, then a check that fails, then DCGM, and then any other error of a GPU.
     """
-    xids = [int(found[1]) for line in kernel if (found := _XID.search(line))]
+    xids = [int(match[1]) for line in kernel if (match := _XID.search(line))]
     own = [_TABLE["xids"][xid] for xid in xids if xid in _TABLE["xids"]]
     there = list(failed)
     checks = [

@@ -64,5 +64,5 @@ def minor_of(version: str) -> Minor:
 
 def supported(on: date, plan: SupportPlan) -> list[str]:
     """The versions that AKS makes clusters of on a day, the newest first."""
-    found = [key for key, release in RELEASES.items() if release.available <= on <= release.last_day(plan)]
-    return [f"{major}.{minor}" for major, minor in sorted(found, reverse=True)]
+    minors = [key for key, release in RELEASES.items() if release.available <= on <= release.last_day(plan)]
+    return [f"{major}.{minor}" for major, minor in sorted(minors, reverse=True)]

@@ -50,10 +50,10 @@ def image_behind(version: str, on: date) -> list[str]:
 
     version: such as AKSUbuntu-2404gen2containerd-202610.27.0.
     """
-    found = _LINUX.match(version)
-    if not found:
+    match = _LINUX.match(version)
+    if not match:
         return []
-    year, month, day, number = map(int, found.groups())
+    year, month, day, number = map(int, match.groups())
     told = [f"{each.name} ({each.about})" for each in BULLETINS if (year, month, day, number) < each.image]
     age = on - date(year, month, day)
     if age > IMAGE_SUPPORT:

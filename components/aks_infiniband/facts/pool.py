@@ -280,26 +280,26 @@ def repeated(names: Iterable[str]) -> dict[int, int]:
     return {index: before for index, before in places.items() if index != before}
 
 
-def tolerates(given: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
+def tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
     """True if a toleration covers a taint, which is written as the toleration of it.
 
     As core/v1 has it: an empty key with Exists is every taint, an empty effect every effect.
     """
-    if given.get("effect") not in (None, "", taint["effect"]):
+    if toleration.get("effect") not in (None, "", taint["effect"]):
         return False
-    if given.get("operator") == "Exists":
-        return given.get("key") in (None, "", taint["key"])
-    return (given.get("key"), given.get("value") or "") == (taint["key"], taint.get("value") or "")
+    if toleration.get("operator") == "Exists":
+        return toleration.get("key") in (None, "", taint["key"])
+    return (toleration.get("key"), toleration.get("value") or "") == (taint["key"], taint.get("value") or "")
 
 
 def tolerations(pools: Iterable[Pool]) -> list[Toleration]:
     """The tolerations of what the program and the operators run on several pools. Each stands once, in the order of the
     pools.
     """
-    found: list[Toleration] = []
+    every: list[Toleration] = []
     for pool in pools:
-        found.extend(wanted for wanted in pool.upkeep_tolerations if wanted not in found)
-    return found
+        every.extend(wanted for wanted in pool.upkeep_tolerations if wanted not in every)
+    return every
 
 
 def tolerated(pools: Iterable[Pool]) -> dict[str, list[Toleration]]:
@@ -312,11 +312,11 @@ def tolerated_by_workloads(pool: Pool) -> dict[str, list[Toleration]]:
     return _field(list(pool.tolerations))
 
 
-def _field(found: list[Toleration]) -> dict[str, list[Toleration]]:
+def _field(every: list[Toleration]) -> dict[str, list[Toleration]]:
     """The field, left out without a taint: the API server drops an empty list, and a second `apply` would then differ
     from what is there.
     """
-    return {"tolerations": found} if found else {}
+    return {"tolerations": every} if every else {}
 
 
 def node_term(labels: Mapping[str, str]) -> dict[str, Any]:

@@ -130,8 +130,8 @@ OUT_OF_SUPPORT: Final[Mapping[str, Minor]] = {
 
 def release_of(chart: str, version: str | None) -> Release | None:
     """The release that pins a version of a chart; None for any other. chart: its name, such as gpu-operator."""
-    given = (version or "").removeprefix("v")
-    found = (
-        each for each in OPERATOR_RELEASES.values() if each.operator(chart).chart.version.removeprefix("v") == given
+    number = (version or "").removeprefix("v")
+    release = (
+        each for each in OPERATOR_RELEASES.values() if each.operator(chart).chart.version.removeprefix("v") == number
     )
-    return next(found, None)
+    return next(release, None)

@@ -56,10 +56,10 @@ def systems_of(sku: OsSku, version: Minor) -> tuple[SystemName, ...]:
 
 def system_of(sku: OsSku, version: Minor) -> SystemName:
     """The same. Raises ValueError, which says which versions have the OS SKU."""
-    found = systems_of(sku, version)
-    if not found:
+    names = systems_of(sku, version)
+    if not names:
         raise ValueError(f"needs Kubernetes {_versions(sku)}; the cluster has {_written(version)}")
-    return found[0]
+    return names[0]
 
 
 def refuse_gpus(sku: OsSku, gpus: Accelerator | None) -> None:

@@ -67,28 +67,28 @@ def nearest(given: str, known: list[str]) -> str | None:
     return spellings[close[0]] if close else None
 
 
-def did_you_mean(given: str, known: list[str]) -> str:
+def did_you_mean(word: str, known: list[str]) -> str:
     """The question `did you mean …?` for the nearest known name; empty if none is near."""
-    close = nearest(given, known)
+    close = nearest(word, known)
     return f"did you mean {close}? " if close else ""
 
 
 def allowed(detail: ErrorDetails) -> str:
     """The values that are allowed in the place of a wrong one."""
-    kind, given = detail["type"], detail["input"]
-    if kind == "string_type" and isinstance(given, int | float):
+    kind, value = detail["type"], detail["input"]
+    if kind == "string_type" and isinstance(value, int | float):
         return "must be a string: put it in quotes"
-    if kind.startswith("int_") and isinstance(given, str) and given.isdecimal():
+    if kind.startswith("int_") and isinstance(value, str) and value.isdecimal():
         return "must be a whole number: leave the quotes out"
     if kind in {"too_long", "too_short"}:
         bound = "at most" if kind == "too_long" else "at least"
         return f"must have {bound} {detail['ctx'].get('max_length', detail['ctx'].get('min_length'))}"
     if kind in _SHAPES:
-        return f"must be {_SHAPES[kind]}{', or {} for all defaults' if given is None and 'model' in kind else ''}"
+        return f"must be {_SHAPES[kind]}{', or {} for all defaults' if value is None and 'model' in kind else ''}"
     text = detail["msg"].removeprefix("Value error, ").replace("Input should", "must")
     text = text[:1].lower() + text[1:]
-    if kind != "literal_error" or not isinstance(given, str):
+    if kind != "literal_error" or not isinstance(value, str):
         return text
     # pydantic lists the values of a literal as 'a', 'b' or 'c'.
-    close = nearest(given, str(detail["ctx"]["expected"]).replace(" or ", ", ").replace("'", "").split(", "))
+    close = nearest(value, str(detail["ctx"]["expected"]).replace(" or ", ", ").replace("'", "").split(", "))
     return f"{text}; did you mean {close}?" if close else text

@@ -27,22 +27,22 @@ def plain_data(value: Any) -> Any:
     """A value, or what it holds as JSON text. Raises HandwrittenError for one nested too deeply, or in itself, and for
     a number that JSON cannot hold: its path is the number's.
     """
-    found = opened(value) if isinstance(value, str) else value
-    _refuse_odd(found, DEEPEST)
-    return found
+    data = opened(value) if isinstance(value, str) else value
+    _refuse_odd(data, DEEPEST)
+    return data
 
 
 def json_document(text: str | bytes) -> Any:
     """The one document of a JSON text, which a program has written. Raises HandwrittenError."""
     try:
-        found = _loaded(text.decode("utf-8") if isinstance(text, bytes) else text)
+        document = _loaded(text.decode("utf-8") if isinstance(text, bytes) else text)
     except UnicodeDecodeError as error:
         raise HandwrittenError(f"is not text in UTF-8: byte {error.start + 1} is not part of a text") from None
     except json.JSONDecodeError as error:
         what = error.msg[:1].lower() + error.msg[1:]
         raise HandwrittenError(f"is not JSON: {what} in line {error.lineno}, column {error.colno}") from None
-    _refuse_odd(found, _DEEPEST_OF_MACHINES)
-    return found
+    _refuse_odd(document, _DEEPEST_OF_MACHINES)
+    return document
 
 
 def _loaded(text: str) -> Any:
@@ -60,23 +60,23 @@ def _loaded(text: str) -> Any:
 def _refuse_odd(value: Any, deepest: int) -> None:
     pending: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
     while pending:
-        path, found = pending.pop()
+        path, part = pending.pop()
         if len(path) >= deepest:
             raise HandwrittenError(f"is nested more than {deepest} deep")
-        if isinstance(found, dict):
-            if odd := [key for key in found if not isinstance(key, str)]:
+        if isinstance(part, dict):
+            if odd := [key for key in part if not isinstance(key, str)]:
                 raise HandwrittenError(f"has the key {shortened(odd[0])}; must be text: put it in quotes", path)
-            pending += [((*path, key), item) for key, item in found.items()]
-        elif isinstance(found, list | tuple):
-            pending += [((*path, index), item) for index, item in enumerate(found)]
-        elif isinstance(found, float) and not math.isfinite(found):
-            raise HandwrittenError(f"is {found}; must be a finite number: JSON holds no other", path)
+            pending += [((*path, key), item) for key, item in part.items()]
+        elif isinstance(part, list | tuple):
+            pending += [((*path, index), item) for index, item in enumerate(part)]
+        elif isinstance(part, float) and not math.isfinite(part):
+            raise HandwrittenError(f"is {part}; must be a finite number: JSON holds no other", path)
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
         raise HandwrittenError(f"has the key {shortened(twice)} twice in one mapping")
-    return found
+    return mapping

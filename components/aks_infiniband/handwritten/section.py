@@ -83,17 +83,17 @@ class Section(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _keys_with_holes(cls, given: Any, info: ValidationInfo) -> Any:
+    def _keys_with_holes(cls, document: Any, info: ValidationInfo) -> Any:
         """The section without unknown keys, and with holes for missing ones. If it is not a mapping, each value is a
         hole.
         """
         if info.context is not WITH_HOLES:
-            return given
+            return document
         fields = {field.alias or name: field for name, field in cls.model_fields.items()}
-        if not isinstance(given, dict):
+        if not isinstance(document, dict):
             return dict.fromkeys(fields, HOLE)
         missing = {key: HOLE for key, field in fields.items() if field.is_required()}
-        return {**missing, **{key: value for key, value in given.items() if key in fields}}
+        return {**missing, **{key: value for key, value in document.items() if key in fields}}
 
     @field_validator("*", mode="wrap")
     @classmethod
@@ -102,8 +102,8 @@ class Section(BaseModel):
         if value is None and may_follow:
             return _LEFT_OUT
         try:
-            found = handler(value)
-            return _LEFT_OUT if may_follow and found in ((), {}) else found
+            read = handler(value)
+            return _LEFT_OUT if may_follow and read in ((), {}) else read
         except ValidationError:
             if info.context is WITH_HOLES:
                 return HOLE

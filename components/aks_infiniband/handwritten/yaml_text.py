@@ -45,16 +45,16 @@ def content(path: str | Path) -> bytes:
         file = Path(path).expanduser()
         if regular := S_ISREG(file.stat().st_mode):  # other kinds of file may be endless
             with file.open("rb") as opened:
-                found = opened.read(MOST_BYTES + 1)
+                data = opened.read(MOST_BYTES + 1)
     except OSError as error:
         raise HandwrittenError(f"cannot be read: {error.strerror}") from error
     except (RuntimeError, ValueError) as error:
         raise HandwrittenError("cannot be read: no file can have this name, or no such home folder") from error
     if not regular:
         raise HandwrittenError("cannot be read: it is not a file")
-    if len(found) > MOST_BYTES:
+    if len(data) > MOST_BYTES:
         raise HandwrittenError(f"cannot be used: it has more than {MOST_BYTES:,} bytes")
-    return found
+    return data
 
 
 def read(path: str | Path) -> Any:

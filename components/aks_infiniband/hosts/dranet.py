@@ -171,8 +171,8 @@ class Dranet(pulumi.ComponentResource):
             f"{name}-account", metadata=own, automount_service_account_token=False, opts=options
         )
         # Rights are given after the policies that limit them, and taken away before them.
-        found: Any = pulumi.Output.from_input(args.namespace).apply(policies)
-        specs = {end: found[end] for end in policies(NAME)}
+        documents: Any = pulumi.Output.from_input(args.namespace).apply(policies)
+        specs = {end: documents[end] for end in policies(NAME)}
         limits = bound_policies(f"{name}-policy", of_cluster, specs, options)
         limited = child_options(self, opts, depends_on=limits)
         role = kubernetes.rbac.v1.ClusterRole(f"{name}-role", metadata=of_cluster, rules=may, opts=limited)

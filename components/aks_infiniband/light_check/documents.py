@@ -228,15 +228,15 @@ def rules(pools: Sequence[Pool], namespace: str) -> dict[str | None, list[Any]]:
         return {"api_groups": [""], "resources": [resource], "verbs": list(verbs), **more}
 
     own = [board for pool in pools for board in boards(pool)]
-    found = {
+    by_namespace = {
         None: [rule("nodes", "get", "list"), rule("nodes/status", "patch")],
         namespace: [
             rule("configmaps", "get", "patch", resource_names=own),
             rule("configmaps", "get", resource_names=[MACHINES.name]),
         ],
     }
-    found.setdefault(EVENTS_OF_NODES, []).append(rule("events", "create"))
-    return found
+    by_namespace.setdefault(EVENTS_OF_NODES, []).append(rule("events", "create"))
+    return by_namespace
 
 
 def policies(namespace: str) -> dict[str, dict[str, Any]]:

@@ -98,7 +98,7 @@ def rules(pools: Sequence[Pool], namespace: str) -> dict[str | None, list[Any]]:
     owners = [rule("", "pods", "list"), rule("batch", "jobs", "get"), rule("apps", "replicasets", "get")]
     told = [*owners, rule("", "events", "create")] if any(pool.announces_maintenance for pool in pools) else []
     evicted = [rule("", "pods/eviction", "create")] if any(pool.drains for pool in pools) else []
-    found = {
+    by_namespace = {
         None: [rule("", "nodes", *nodes), *told, *evicted],
         namespace: [
             rule("", "configmaps", "get", resource_names=[MACHINES.name, *map(report_name, pools)]),
@@ -107,8 +107,8 @@ def rules(pools: Sequence[Pool], namespace: str) -> dict[str | None, list[Any]]:
             rule("batch", "cronjobs", "get", "patch", resource_names=now),
         ],
     }
-    found.setdefault(EVENTS_OF_NODES, []).append(rule("", "events", "create"))
-    return found
+    by_namespace.setdefault(EVENTS_OF_NODES, []).append(rule("", "events", "create"))
+    return by_namespace
 
 
 def spared(namespace: str) -> list[str]:
@@ -145,8 +145,8 @@ def policies(namespace: str) -> dict[str, dict[str, Any]]:
     }
 
     def to(group: str, operation: str, *resources: str) -> dict[str, Any]:
-        found = {"apiGroups": [group], "apiVersions": ["v1"], "operations": [operation]}
-        return {**found, "resources": list(resources)}
+        matched = {"apiGroups": [group], "apiVersions": ["v1"], "operations": [operation]}
+        return {**matched, "resources": list(resources)}
 
     system = f"request.namespace in {spared(namespace)}"
     eviction = {

@@ -41,8 +41,8 @@ async def required(kubeconfig: str, prometheus: Prometheus) -> str:
 
     Otherwise the Kubernetes provider would look for them for a minute, after the machines were made.
     """
-    found = await within_limit(lambda: look(kubeconfig, prometheus), _LIMIT_SECONDS)
-    absent = found[0] if found else []
+    missing = await within_limit(lambda: look(kubeconfig, prometheus), _LIMIT_SECONDS)
+    absent = missing[0] if missing else []
     if not absent:
         return kubeconfig
     raise DefinitionsError(

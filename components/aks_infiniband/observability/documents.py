@@ -97,14 +97,14 @@ def monitors(*, gpus: bool) -> dict[str, dict[str, Any]]:
     app, system = "app.kubernetes.io/name", metadata.SYSTEM_NAMESPACE
     node = {"sourceLabels": ["__meta_kubernetes_pod_node_name"], "targetLabel": "node"}
     pool = {"sourceLabels": ["__meta_kubernetes_pod_label_aks_infiniband_pool"], "targetLabel": "pool"}
-    found = {
+    by_name = {
         "hcas": _monitor("hcas", system, {app: EXPORTER}, node, pool),
         # Its metrics say pool and node themselves.
         "light-check": _monitor("light-check", system, {app: "light-check", "app.kubernetes.io/component": "exporter"}),
     }
     if gpus:
-        found["gpus"] = _monitor("gpus", metadata.GPU_OPERATOR_NAMESPACE, {"app": "nvidia-dcgm-exporter"}, node)
-    return found
+        by_name["gpus"] = _monitor("gpus", metadata.GPU_OPERATOR_NAMESPACE, {"app": "nvidia-dcgm-exporter"}, node)
+    return by_name
 
 
 def _monitor(part: str, namespace: str, labels: Mapping[str, str], *relabelings: dict[str, Any]) -> dict[str, Any]:

@@ -127,25 +127,25 @@ def merge(given: Mapping[str, Any], derived: Mapping[str, Any], *, chart: str) -
     return over(given, derived)
 
 
-def _misshapen(given: Mapping[str, Any], chart: str) -> Iterator[tuple[str, str]]:
+def _misshapen(values: Mapping[str, Any], chart: str) -> Iterator[tuple[str, str]]:
     """Values of another shape than the chart's own: Helm passes over a section that is none, and takes any text for
     true.
     """
-    pending: list[tuple[tuple[str, ...], Any, Any]] = [((), given, IMAGES.get(chart, {}))]
+    pending: list[tuple[tuple[str, ...], Any, Any]] = [((), values, IMAGES.get(chart, {}))]
     while pending:
-        path, found, shape = pending.pop()
+        path, value, shape = pending.pop()
         at = ".".join(path)
-        if found is None:  # Helm takes the default away
+        if value is None:  # Helm takes the default away
             continue
-        if isinstance(shape, Mapping) and not isinstance(found, Mapping):
+        if isinstance(shape, Mapping) and not isinstance(value, Mapping):
             yield (
                 at,
-                f"is {shortened(found)}; must be a mapping, such as {{{next(iter(shape))}: …}}",
+                f"is {shortened(value)}; must be a mapping, such as {{{next(iter(shape))}: …}}",
             )
         elif isinstance(shape, Mapping):
-            pending += [((*path, key), found[key], shape[key]) for key in shape if key in found]
-        elif isinstance(shape, bool) and not isinstance(found, bool):
-            yield at, f"is {shortened(found)}; must be true or false, without quotes: Helm takes any text for true"
+            pending += [((*path, key), value[key], shape[key]) for key in shape if key in value]
+        elif isinstance(shape, bool) and not isinstance(value, bool):
+            yield at, f"is {shortened(value)}; must be true or false, without quotes: Helm takes any text for true"
 
 
 def contradictions(given: Mapping[str, Any], derived: Mapping[str, Any]) -> list[tuple[str, str]]:

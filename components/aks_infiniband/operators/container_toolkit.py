@@ -21,13 +21,13 @@ def toolkit_values(*, by_variable: bool) -> dict[str, Any]:
     return {"enabled": True, "env": [dict(RUNTIME_CONFIG), *hardening]}
 
 
-def check_strategy(given: Mapping[str, Any]) -> None:
+def check_strategy(values: Mapping[str, Any]) -> None:
     """Check that the device plugin hands GPUs out through CDI, as it does by default (gpu-operator v26.7.0,
     controllers/object_controls.go): otherwise no program would read the variable, or the volumes.
 
     given: Helm values that people gave. Raises charts.ValuesError.
     """
-    variables = (given.get("devicePlugin") or {}).get("env") or []
+    variables = (values.get("devicePlugin") or {}).get("env") or []
     for strategy in (str(each.get("value")) for each in variables if each.get("name") == "DEVICE_LIST_STRATEGY"):
         if "cdi-" not in strategy:
             reason = (

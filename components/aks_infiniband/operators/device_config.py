@@ -62,15 +62,15 @@ def device_config_spec(pool: Pool, options: AmdOptions = NO_OPTIONS) -> dict[str
     return charts.over(options.device_config, spec)
 
 
-def _strange(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _strange(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Fields that the definition does not have, which the API server drops, and labels that would select no node."""
-    for key in given:
+    for key in spec:
         if key not in amd.DEVICE_CONFIG_FIELDS:
             guess = did_you_mean(key, list(amd.DEVICE_CONFIG_FIELDS))
             yield word(key), f"is not known; {guess}fields are {', '.join(amd.DEVICE_CONFIG_FIELDS)}"
-    if "selector" in given:
+    if "selector" in spec:
         reason = "it follows from the pool, and a further label would leave its nodes out: leave it out"
-        yield "selector", f"is {shortened(given['selector'])}; {reason}"
+        yield "selector", f"is {shortened(spec['selector'])}; {reason}"
 
 
 def device_config_images(pool: Pool, options: AmdOptions = NO_OPTIONS) -> list[str]:

@@ -36,7 +36,7 @@ def under_way(nodes: Sequence[Node], drivers: Sequence[str] = (NIC, GPU)) -> dic
 
     A node that is passed over (label skip) waits for nothing. If an upgrade has failed, no other node begins.
     """
-    found: list[tuple[bool, str, str]] = []
+    turns: list[tuple[bool, str, str]] = []
     for driver in drivers:
         states = {str(node["metadata"]["name"]): _labels(node).get(state_label(driver), "") for node in nodes}
         held = {str(node["metadata"]["name"]) for node in nodes if _labels(node).get(skip_label(driver)) == "true"}
@@ -44,9 +44,9 @@ def under_way(nodes: Sequence[Node], drivers: Sequence[str] = (NIC, GPU)) -> dic
             waits = state == REQUIRED
             if state in AT_REST or (waits and (name in held or FAILED in states.values())):
                 continue
-            found.append((waits, name, f"{_NAMES[driver]}: {state}"))
+            turns.append((waits, name, f"{_NAMES[driver]}: {state}"))
     said: dict[str, str] = {}
-    for _, name, state in sorted(found):
+    for _, name, state in sorted(turns):
         said[name] = f"{said[name]}, {state}" if name in said else state
     return said
 
@@ -180,9 +180,9 @@ class DriverTurns:
         def look() -> tuple[list[Node], list[str]]:
             from aks_infiniband.diagnosis.collect import nodes  # noqa: PLC0415  a client takes long to load
 
-            found, unread = nodes(kubeconfig, limit_seconds=_LOOK_SECONDS)
-            return [*found], unread
+            every, unread = nodes(kubeconfig, limit_seconds=_LOOK_SECONDS)
+            return [*every], unread
 
-        found, unread = await within_limit(look, _LOOK_SECONDS) or ([], ["no answer in time"])
-        chosen = [node for node in found if selector.items() <= _labels(node).items()]
+        every, unread = await within_limit(look, _LOOK_SECONDS) or ([], ["no answer in time"])
+        chosen = [node for node in every if selector.items() <= _labels(node).items()]
         return chosen, "; ".join(unread)

@@ -77,7 +77,7 @@ def remarks(policy: Policy, pools: Sequence[Pool] = (), nodes: Sequence[Mapping[
         yield f"ClusterPolicy {name} leaves the driver to NVIDIADriver objects, whose RDMA settings are not read here"
 
     others = [node["metadata"] for node in nodes if not any(_is_of(node, pool) for pool in pools)]
-    labelled = [str(found["name"]) for found in others if PRESENT.items() <= (found.get("labels") or {}).items()]
+    labelled = [str(other["name"]) for other in others if PRESENT.items() <= (other.get("labels") or {}).items()]
     if labelled:
         yield (
             f"Node Feature Discovery labels nodes without InfiniBand {'='.join(*PRESENT.items())}, by their Ethernet "
@@ -200,8 +200,8 @@ def look(kubeconfig: str) -> tuple[list[Policy], list[str]]:
     """The ClusterPolicies of a cluster, and the reason why it could not be read."""
     from aks_infiniband.diagnosis.collect import cluster_policies  # noqa: PLC0415  a client takes long to load
 
-    found, unread = cluster_policies(kubeconfig, limit_seconds=LOOK_SECONDS)
-    return list(found), unread
+    policies, unread = cluster_policies(kubeconfig, limit_seconds=LOOK_SECONDS)
+    return list(policies), unread
 
 
 def nodes_of(kubeconfig: str) -> list[dict[str, Any]]:

@@ -69,13 +69,13 @@ class Judge:
 
     def serving(self) -> list[Policy]:
         """The policies that the pools' nodes need, which must be ready."""
-        own = [found for found in self.policies if any(self._selects(found, pool) for pool in self.specs.pools)]
+        own = [policy for policy in self.policies if any(self._selects(policy, pool) for pool in self.specs.pools)]
         return own if self._cluster_policy is not None else []
 
     @property
     def _cluster_policy(self) -> Policy | None:
-        named = [found for found in self.policies if _is_cluster_policy(found)]
-        return next((found for found in named if found["metadata"]["name"] == POLICY_NAME), None)
+        named = [policy for policy in self.policies if _is_cluster_policy(policy)]
+        return next((policy for policy in named if policy["metadata"]["name"] == POLICY_NAME), None)
 
     def _of(self, pool: Pool) -> list[Node]:
         return [node for node in self.nodes if pool.node_selector.items() <= _labels(node).items()]
@@ -162,17 +162,17 @@ class Judge:
             if holder is None:
                 continue
             spec = holder["spec"]
-            given = list(spec.get("tolerations") or [])
+            tolerations = list(spec.get("tolerations") or [])
             needed = [
                 each
                 for each in pool.upkeep_tolerations
-                if each["effect"] != "PreferNoSchedule" and not any(tolerates(had, each) for had in given)
+                if each["effect"] != "PreferNoSchedule" and not any(tolerates(had, each) for had in tolerations)
             ]
             if needed:
                 taints = ", ".join(map(taint_text, needed))
                 yield (
                     f"{name_of(holder)} does not tolerate the taint {taints} of pool {pool.name}",
-                    _patched(_kind(holder), holder["metadata"]["name"], {"tolerations": [*given, *needed]}),
+                    _patched(_kind(holder), holder["metadata"]["name"], {"tolerations": [*tolerations, *needed]}),
                 )
             terms = _terms(spec.get("nodeAffinity"))
             left = [
@@ -204,8 +204,8 @@ def selects(policy: Policy, labels: Mapping[str, str]) -> bool:
 
 def holder_of(policies: Iterable[Policy], labels: Mapping[str, str], section: str) -> Policy | None:
     """The policy that has a section for nodes with these labels."""
-    own = [found for found in policies if selects(found, labels)]
-    return next((found for found in own if (found.get("spec") or {}).get(section) is not None), None)
+    own = [policy for policy in policies if selects(policy, labels)]
+    return next((policy for policy in own if (policy.get("spec") or {}).get(section) is not None), None)
 
 
 def config_of(policy: Policy, plugin: Plugin) -> str:
@@ -320,5 +320,5 @@ def look(kubeconfig: str) -> tuple[list[Policy], list[Node], list[str]]:
     from aks_infiniband.diagnosis.collect import nic_policies, nodes  # noqa: PLC0415  a client takes long to load
 
     policies, unread = nic_policies(kubeconfig, limit_seconds=LOOK_SECONDS)
-    found, also_unread = nodes(kubeconfig, limit_seconds=LOOK_SECONDS)
-    return list(policies), list(found), [*unread, *also_unread]
+    every, also_unread = nodes(kubeconfig, limit_seconds=LOOK_SECONDS)
+    return list(policies), list(every), [*unread, *also_unread]

@@ -42,7 +42,7 @@ def _state(policy: Policy) -> str:
 
 def _in_words(policy: Policy, waited: float) -> str:
     status = policy.get("status") or {}
-    said = [str(found["message"]) for found in status.get("conditions") or [] if found.get("message")]
+    said = [str(condition["message"]) for condition in status.get("conditions") or [] if condition.get("message")]
     late = [
         f"{part['name']} is {part['state']}"
         for part in status.get("appliedStates") or []

@@ -50,9 +50,9 @@ def driver_owner(pools: Sequence[Pool]) -> GpuDriver:
     owners = sorted({pool.gpu_driver for pool in pools if is_gpu_pool(pool)})
     if len(owners) == 1:
         return owners[0]
-    found = ", ".join(f"{pool.name}: {pool.gpu_driver}" for pool in pools)
+    choices = ", ".join(f"{pool.name}: {pool.gpu_driver}" for pool in pools)
     reason = "GPUs have two driver owners" if owners else "no pool has GPUs whose driver the operator or AKS owns"
-    raise charts.ValuesError(f"{reason}, and the GPU Operator takes exactly one ({found})")
+    raise charts.ValuesError(f"{reason}, and the GPU Operator takes exactly one ({choices})")
 
 
 def device_plugin_owner(pools: Sequence[Pool]) -> GpuDevicePlugin:
@@ -62,8 +62,10 @@ def device_plugin_owner(pools: Sequence[Pool]) -> GpuDevicePlugin:
     """
     owners = {pool.gpu_device_plugin for pool in pools if is_gpu_pool(pool)}
     if len(owners) > 1:
-        found = ", ".join(f"{pool.name}: {pool.gpu_device_plugin}" for pool in pools if is_gpu_pool(pool))
-        raise charts.ValuesError(f"GPUs have two owners of their device plugin, and the GPU Operator has one ({found})")
+        choices = ", ".join(f"{pool.name}: {pool.gpu_device_plugin}" for pool in pools if is_gpu_pool(pool))
+        raise charts.ValuesError(
+            f"GPUs have two owners of their device plugin, and the GPU Operator has one ({choices})"
+        )
     return "image" if "image" in owners else "operator"
 
 
@@ -175,10 +177,10 @@ def _gpu_direct(pools: Sequence[Pool]) -> dict[str, Any]:
     values request those if gpuDirect says so; for other pools with the inbox driver a new value would restart drivers.
     """
     if len({pool.dma_buf for pool in pools}) > 1:
-        found = ", ".join(f"{pool.name}: {'dmabuf' if pool.dma_buf else 'nvidia-peermem'}" for pool in pools)
+        choices = ", ".join(f"{pool.name}: {'dmabuf' if pool.dma_buf else 'nvidia-peermem'}" for pool in pools)
         raise charts.ValuesError(
             "pools whose GPU driver the operator owns reach GPUs in different ways, and GPUDirect RDMA is set once for "
-            f"all of them ({found}): give them the same gpuDirect"
+            f"all of them ({choices}): give them the same gpuDirect"
         )
     rdma = {"rdma": {"enabled": not pools[0].dma_buf, "useHostMofed": False}}
     return {"kernelModuleType": "open", **rdma} if any(pool.asks_for_dma_buf for pool in pools) else rdma

@@ -116,11 +116,11 @@ def _mixed(chart: charts.ChartSource, release: Release) -> str | None:
 
     A chart that is a path has a version that is not read here.
     """
-    pinned, given = release.network_operator.chart.version, (chart.version or "").removeprefix("v")
-    if given in ("", pinned):
+    pinned, other = release.network_operator.chart.version, (chart.version or "").removeprefix("v")
+    if other in ("", pinned):
         return None
     return (
-        f"networkOperator.chart.version is {given}; the policies name drivers, plugins and CNIs of {pinned}. NVIDIA "
+        f"networkOperator.chart.version is {other}; the policies name drivers, plugins and CNIs of {pinned}. NVIDIA "
         "advises against mixing releases. Name a release instead, under aks-infiniband:release, or measure the pools "
         "with `aks-infiniband validate` before work goes there"
     )

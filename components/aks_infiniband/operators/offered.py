@@ -48,7 +48,7 @@ def look(kubeconfig: str) -> tuple[Seen, list[str]]:
 
     policies, unread = nic_policies(kubeconfig, limit_seconds=LOOK_SECONDS)
     networks, slices, classes, also_unread = infiniband_offers(kubeconfig, limit_seconds=LOOK_SECONDS)
-    names = [str(found["metadata"]["name"]) for found in classes if _is_of_dranet(found)]
+    names = [str(device_class["metadata"]["name"]) for device_class in classes if _is_of_dranet(device_class)]
     return Seen(policies=policies, networks=networks, slices=slices, device_classes=names), [*unread, *also_unread]
 
 
@@ -97,12 +97,12 @@ def ways(nodes: Sequence[Node], size: MachineSize, seen: Seen) -> list[Way]:
     """
     labels = common_labels(nodes)
     driver: NicDriver = "doca-ofed" if holder_of(seen.policies, labels, "ofedDriver") is not None else "inbox"
-    found = [
+    every = [
         replace(way, nic_driver=driver) for way in (*_by_resource(nodes, labels, size, seen), *_by_claim(nodes, seen))
     ]
-    if not found and driver == "doca-ofed":
-        found = [privileged(nodes, seen)]
-    return found
+    if not every and driver == "doca-ofed":
+        every = [privileged(nodes, seen)]
+    return every
 
 
 def privileged(nodes: Sequence[Node], seen: Seen) -> Way:
@@ -172,19 +172,19 @@ def _by_claim(nodes: Sequence[Node], seen: Seen) -> Iterator[Way]:
         yield Way(mode="dra", because=because, device_class=classes[0])
 
 
-def decided(found: Sequence[Way], *, mode: Mode | None = None, resource: str | None = None) -> Way:
+def decided(every: Sequence[Way], *, mode: Mode | None = None, resource: str | None = None) -> Way:
     """The one way that a person chose, or the only one. Raises UndecidedError with the choices.
 
     mode, resource: as a person gave them.
     """
-    fits = [way for way in found if mode in (None, way.mode) and resource in (None, way.resource)]
+    fits = [way for way in every if mode in (None, way.mode) and resource in (None, way.resource)]
     if len(fits) == 1:
         return fits[0]
-    if not found:
+    if not every:
         raise UndecidedError("nothing hands the HCAs to pods: no resource, no claim, and no policy", choices=False)
     if not fits:
         asked = ", ".join(word for word in (mode and f"mode {mode}", resource and f"resource {resource}") if word)
-        raise UndecidedError(f"{asked}: this way is not offered. There are: {'; '.join(map(str, found))}", choices=True)
+        raise UndecidedError(f"{asked}: this way is not offered. There are: {'; '.join(map(str, every))}", choices=True)
     raise UndecidedError(f"there are several ways: {'; '.join(map(str, fits))}", choices=True)
 
 
@@ -203,12 +203,12 @@ def agent_pool_of(node: Node) -> str:
 
 def infiniband_pools(nodes: Iterable[Node]) -> dict[tuple[str, str], list[str]]:
     """The nodes whose size has InfiniBand, by what AKS calls their pool and by their size."""
-    found: dict[tuple[str, str], list[str]] = {}
+    names: dict[tuple[str, str], list[str]] = {}
     for node in nodes:
         size = str((node["metadata"].get("labels") or {}).get(SIZE_LABEL))
         if size in SIZES:
-            found.setdefault((agent_pool_of(node), size), []).append(str(node["metadata"]["name"]))
-    return found
+            names.setdefault((agent_pool_of(node), size), []).append(str(node["metadata"]["name"]))
+    return names
 
 
 def size_of(nodes: Iterable[Node]) -> MachineSize:
@@ -257,13 +257,13 @@ def taints_of(nodes: Iterable[Node]) -> tuple[str, ...]:
     Taints that a controller or a program has put there, to keep a node free, are left out: pods should not tolerate
     them.
     """
-    found: dict[str, None] = {}
+    taints: dict[str, None] = {}
     for node in nodes:
         for taint in _keeping(node):
             if not holder_of_taint(taint, node) and not is_of_kubernetes(str(taint["key"])):
                 value = f"={taint['value']}" if taint.get("value") else ""
-                found[f"{taint['key']}{value}:{taint['effect']}"] = None
-    return tuple(found)
+                taints[f"{taint['key']}{value}:{taint['effect']}"] = None
+    return tuple(taints)
 
 
 def held(node: Node) -> str:

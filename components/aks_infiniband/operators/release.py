@@ -116,9 +116,9 @@ def install_operator(
     )
     after: list[pulumi.Resource] = [namespace]
     if args.registry_credentials is not None:
-        given = RegistryCredentialsArgs(namespace=operator, docker_config=args.registry_credentials)
+        credentials = RegistryCredentialsArgs(namespace=operator, docker_config=args.registry_credentials)
         options = child_options(parent, opts, depends_on=[namespace])
-        after.append(RegistryCredentials(f"{name}-registry", args=given, opts=options))
+        after.append(RegistryCredentials(f"{name}-registry", args=credentials, opts=options))
     chart = args.chart
     return kubernetes.helm.v3.Release(
         name,

@@ -17,14 +17,14 @@ class CertManager(cert_manager.CertManager):
     """cert-manager, which AMD's operator needs if it builds the driver. Its controllers are ready."""
 
     def __init__(self, name: str, args: OperatorInputs, opts: pulumi.ResourceOptions | None = None) -> None:
-        given = operator(
+        arguments = operator(
             cert_manager.CertManagerArgs,
             args,
             CERT_MANAGER_CHART,
             cert_manager.cert_manager_values,
             registry=registry(args),
         )
-        super().__init__(name, args=given, opts=opts)
+        super().__init__(name, args=arguments, opts=opts)
 
 
 @describes(AmdOptions, OperatorInputs, without=("operator", "driver_image", "device_config"))
@@ -39,14 +39,14 @@ class AmdGpuOperator(amd_gpu_operator.AmdGpuOperator):
     """
 
     def __init__(self, name: str, args: AmdGpuOperatorInputs, opts: pulumi.ResourceOptions | None = None) -> None:
-        given = operator(
+        arguments = operator(
             amd_gpu_operator.AmdGpuOperatorArgs,
             args,
             AMD_GPU_OPERATOR_CHART,
             amd_gpu_operator.amd_gpu_operator_values,
             options=taken(AmdOptions, args, operator=taken(OperatorOptions, args)),
         )
-        super().__init__(name, args=given, opts=opts)
+        super().__init__(name, args=arguments, opts=opts)
 
 
 @describes(

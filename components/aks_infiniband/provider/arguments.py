@@ -22,7 +22,7 @@ from aks_infiniband.stack.settings.operators import ChartSettings
 _Arguments = TypeVar("_Arguments")
 
 
-def taken(kind: type[_Arguments], given: Mapping[str, Any], **made: Any) -> _Arguments:
+def taken(kind: type[_Arguments], inputs: Mapping[str, Any], **made: Any) -> _Arguments:
     """The arguments of a component, or a part of them.
 
     kind: their dataclass.
@@ -33,72 +33,72 @@ def taken(kind: type[_Arguments], given: Mapping[str, Any], **made: Any) -> _Arg
     Raises ValueError that names key, value and what is allowed.
     """
     wanted: dict[str, Any] = {each.name: each.type for each in fields(kind)}  # type: ignore[arg-type]  # a dataclass
-    read = {key: _read(wanted[key], given[key], key) for key in given if key in wanted and key not in made}
+    read = {key: _read(wanted[key], inputs[key], key) for key in inputs if key in wanted and key not in made}
     return kind(**read, **made)
 
 
-def section(kind: type[Section], given: Mapping[str, Any], name: str = "") -> Any:
+def section(kind: type[Section], inputs: Mapping[str, Any], name: str = "") -> Any:
     """A mapping that a stack file could hold, too: of `given` what it has. Raises ValueError as `taken`."""
     try:
-        return formed(kind, {key: _plain(given[key]) for key in given if key in kind.model_fields})
+        return formed(kind, {key: _plain(inputs[key]) for key in inputs if key in kind.model_fields})
     except HandwrittenError as error:
         path = [camel_case(part) if isinstance(part, str) else part for part in (name, *error.path) if part != ""]
         raise ValueError(f"{place(tuple(path))} {error}") from None
 
 
-def _read(kind: Any, given: Any, name: str) -> Any:
+def _read(kind: Any, value: Any, name: str) -> Any:
     """An input as an argument of this type."""
     origin, members = get_origin(kind), [each for each in get_args(kind) if each is not NoneType]
     if origin is Annotated or (origin in (Union, UnionType) and len(members) == 1):
-        return _read(members[0], given, name)
-    if members and isinstance(given, list):
-        return pools_of(given) if members[0] is Pool else tuple(_read(members[0], each, name) for each in given)
-    if members and isinstance(given, dict):
-        return {key: _read(members[-1], each, f"{name}.{key}") for key, each in given.items()}
-    return _one(kind, given, name) if isinstance(kind, type) else _plain(given)
+        return _read(members[0], value, name)
+    if members and isinstance(value, list):
+        return pools_of(value) if members[0] is Pool else tuple(_read(members[0], each, name) for each in value)
+    if members and isinstance(value, dict):
+        return {key: _read(members[-1], each, f"{name}.{key}") for key, each in value.items()}
+    return _one(kind, value, name) if isinstance(kind, type) else _plain(value)
 
 
-def _one(kind: type, given: Any, name: str) -> Any:
+def _one(kind: type, value: Any, name: str) -> Any:
     """A value for which the library has a class becomes one; all else stays as it is."""
     if kind is Pool:
-        return pool_of(given)
+        return pool_of(value)
     if kind is Release:
-        return OPERATOR_RELEASES[given]
+        return OPERATOR_RELEASES[value]
     if issubclass(kind, Section):
-        return section(kind, given, name)
-    return taken(kind, given) if is_dataclass(kind) else _plain(given)
+        return section(kind, value, name)
+    return taken(kind, value) if is_dataclass(kind) else _plain(value)
 
 
-def _plain(given: Any) -> Any:
+def _plain(value: Any) -> Any:
     """A document with its enumerations as the library's literals."""
-    if isinstance(given, dict):
-        return {key: _plain(item) for key, item in given.items()}
-    if isinstance(given, list):
-        return [_plain(item) for item in given]
-    return str(given) if isinstance(given, StrEnum) else given
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, StrEnum) else value
 
 
-def pool_of(given: Mapping[str, Any]) -> Pool:
+def pool_of(inputs: Mapping[str, Any]) -> Pool:
     """The pool that is described. Raises ValueError that names key, value and what is allowed."""
-    asked: AskedPool = section(AskedPool, given)
+    asked: AskedPool = section(AskedPool, inputs)
     size = SIZES.get(asked.vm_size)
     if size is None:
         raise ValueError(f"pool {asked.name}: vmSize is {asked.vm_size}; must be one of {', '.join(SIZES)}")
-    found: Pool = section(Pool, {**given, "size": size, "node_count": asked.count})
-    return found
+    pool: Pool = section(Pool, {**inputs, "size": size, "node_count": asked.count})
+    return pool
 
 
-def pools_of(given: Iterable[Mapping[str, Any]]) -> list[Pool]:
+def pools_of(inputs: Iterable[Mapping[str, Any]]) -> list[Pool]:
     """The pools that are described. Raises ValueError as `pool_of`, and if there is none."""
-    found = list(map(pool_of, given))
-    if not found:
+    pools = list(map(pool_of, inputs))
+    if not pools:
         raise ValueError("pools is empty; give one pool at least")
-    for index, before in repeated(pool.name for pool in found).items():
-        raise ValueError(f"pools[{index}].name is {found[index].name}; must be unique: pools[{before}] has it too")
-    return found
+    for index, before in repeated(pool.name for pool in pools).items():
+        raise ValueError(f"pools[{index}].name is {pools[index].name}; must be unique: pools[{before}] has it too")
+    return pools
 
 
-def chart_of(given: Mapping[str, Any] | None, default: Chart) -> ChartSource:
+def chart_of(inputs: Mapping[str, Any] | None, default: Chart) -> ChartSource:
     """The chart that is described. Raises ValueError for a path without a file, and as `taken`."""
-    chosen = section(ChartSettings, given or {}, "chart").model_dump(exclude_none=True)
-    return there(chart_source(default, **{key: chosen[key] for key in chosen if key in (given or {})}))
+    chosen = section(ChartSettings, inputs or {}, "chart").model_dump(exclude_none=True)
+    return there(chart_source(default, **{key: chosen[key] for key in chosen if key in (inputs or {})}))

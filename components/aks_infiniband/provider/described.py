@@ -56,15 +56,15 @@ def describes(
     keys = {name: key for kind in kinds for name, key in _keys(kind, without, typed).items()}
 
     def declare(inputs: _Inputs) -> _Inputs:
-        found = {**keys, **_keys(inputs)}
-        required = frozenset(name for name, key in found.items() if key.required)
+        every = {**keys, **_keys(inputs)}
+        required = frozenset(name for name, key in every.items() if key.required)
         inputs.__annotations__ = {
-            name: key.kind if key.required else NotRequired[key.kind] for name, key in found.items()
+            name: key.kind if key.required else NotRequired[key.kind] for name, key in every.items()
         }
         inputs.__required_keys__ = required  # type: ignore[attr-defined]  # of a TypedDict
-        inputs.__optional_keys__ = frozenset(found) - required  # type: ignore[attr-defined]  # the same
+        inputs.__optional_keys__ = frozenset(every) - required  # type: ignore[attr-defined]  # the same
         inputs.__doc__ = inputs.__doc__ or kinds[0].__doc__
-        KEYS_OF[inputs.__name__] = found
+        KEYS_OF[inputs.__name__] = every
         if part or len(kinds) == 1:
             _INPUTS[part or kinds[0]] = inputs
         return inputs
@@ -166,13 +166,13 @@ _SHAPES: Final[Mapping[Any, Callable[[Any], Any]]] = {
 def _enumeration(values: frozenset[Any]) -> type:
     """The enumeration with these values. Raises LookupError if there is none, or more than one."""
     kinds = [each for each in vars(enumerations).values() if isinstance(each, type) and issubclass(each, StrEnum)]
-    found = [each for each in kinds if values == {*each}]
-    if len(found) != 1:
-        names = ", ".join(each.__name__ for each in found) or "none"
+    alike = [each for each in kinds if values == {*each}]
+    if len(alike) != 1:
+        names = ", ".join(each.__name__ for each in alike) or "none"
         raise LookupError(
             f"one enumeration of provider/enumerations.py must have {sorted(values)}; these have: {names}"
         )
-    return found[0]
+    return alike[0]
 
 
 def camel(texts: Mapping[str, str]) -> dict[str, str]:

@@ -43,9 +43,9 @@ class OwnUserOnly(grpc.aio.ServerInterceptor):  # type: ignore[misc,unused-ignor
         address, _, port = place.rpartition(":")
         if kind != "ipv4" or not port.isdecimal():
             return False
-        found = owner(table(), local=(address, int(port)), remote=(_ADDRESS, self.port))
+        uid = owner(table(), local=(address, int(port)), remote=(_ADDRESS, self.port))
         # As long as the call is not done, no other socket can have the other end's addresses: so it is read last.
-        return found == os.geteuid() and not context.done()
+        return uid == os.geteuid() and not context.done()
 
 
 async def serve(provider: Any, arguments: list[str], engine: str) -> None:

@@ -28,9 +28,9 @@ def is_own(connection: socket.socket) -> bool:
     """True if the other end of a connection that was accepted belongs to this user, and is open."""
     try:
         there, here = connection.getpeername(), connection.getsockname()
-        found = owner(table(), local=(there[0], there[1]), remote=(here[0], here[1]))
+        uid = owner(table(), local=(there[0], there[1]), remote=(here[0], here[1]))
         # As long as our end is established, no other socket can have the other end's addresses: so it is read last.
-        return found == os.geteuid() and _is_established(connection)
+        return uid == os.geteuid() and _is_established(connection)
     except OSError:  # it is closed already
         return False
 

@@ -20,7 +20,7 @@ _Args = TypeVar("_Args", bound=OperatorArgs)
 
 def operator(
     kind: type[_Args],
-    given: Mapping[str, Any],
+    inputs: Mapping[str, Any],
     chart: Chart,
     values: Callable[..., dict[str, Any]],
     *choices: str,
@@ -31,20 +31,20 @@ def operator(
     chart: the default one. values: makes all Helm values of the release, of pools, further values, and its other
     arguments. choices: inputs that it takes as they are, if they are given. options: its other arguments.
     """
-    pools = pools_of(given["pools"])
-    keep_rule(Labels, given.get("system_node_selector"), "systemNodeSelector")
-    chosen = {key: given[key] for key in ("system_node_selector", *choices) if key in given}
-    made = values(pools, given=given.get("values", {}), **chosen, **options)
-    return taken(kind, given, pools=pools, chart=chart_of(given.get("chart"), chart), values=made)
+    pools = pools_of(inputs["pools"])
+    keep_rule(Labels, inputs.get("system_node_selector"), "systemNodeSelector")
+    chosen = {key: inputs[key] for key in ("system_node_selector", *choices) if key in inputs}
+    made = values(pools, given=inputs.get("values", {}), **chosen, **options)
+    return taken(kind, inputs, pools=pools, chart=chart_of(inputs.get("chart"), chart), values=made)
 
 
-def registry(given: Mapping[str, Any]) -> Registry:
+def registry(inputs: Mapping[str, Any]) -> Registry:
     """The source of images."""
-    return Registry(**given.get("registry", {}))
+    return Registry(**inputs.get("registry", {}))
 
 
-def _release(given: Mapping[str, Any]) -> Release:
-    return OPERATOR_RELEASES[given["release"]] if "release" in given else DEFAULT_RELEASE
+def _release(inputs: Mapping[str, Any]) -> Release:
+    return OPERATOR_RELEASES[inputs["release"]] if "release" in inputs else DEFAULT_RELEASE
 
 
 @describes(network_operator.NetworkOperatorArgs, OperatorInputs)
@@ -59,7 +59,7 @@ class NetworkOperator(network_operator.NetworkOperator):
     """NVIDIA Network Operator, ready, and the definitions of its custom resources."""
 
     def __init__(self, name: str, args: NetworkOperatorInputs, opts: pulumi.ResourceOptions | None = None) -> None:
-        given = operator(
+        arguments = operator(
             network_operator.NetworkOperatorArgs,
             args,
             _release(args).network_operator.chart,
@@ -67,7 +67,7 @@ class NetworkOperator(network_operator.NetworkOperator):
             "feature_discovery",
             registry=registry(args),
         )
-        super().__init__(name, args=given, opts=opts)
+        super().__init__(name, args=arguments, opts=opts)
 
 
 @describes(gpu_operator.GpuOperatorArgs, OperatorOptions, OperatorInputs, without=("turns",))
@@ -87,7 +87,7 @@ class GpuOperator(gpu_operator.GpuOperator):
     """ID of the Helm release."""
 
     def __init__(self, name: str, args: GpuOperatorInputs, opts: pulumi.ResourceOptions | None = None) -> None:
-        given = operator(
+        arguments = operator(
             gpu_operator.GpuOperatorArgs,
             args,
             _release(args).gpu_operator.chart,
@@ -96,7 +96,7 @@ class GpuOperator(gpu_operator.GpuOperator):
             "accept_visible_devices_envvar",
             options=taken(OperatorOptions, args),
         )
-        super().__init__(name, args=given, opts=opts)
+        super().__init__(name, args=arguments, opts=opts)
         self.release = self.release.id
 
 
@@ -126,8 +126,8 @@ class DraDriver(dra_driver.DraDriver):
     """ID of the Helm release."""
 
     def __init__(self, name: str, args: OperatorInputs, opts: pulumi.ResourceOptions | None = None) -> None:
-        given = operator(
+        arguments = operator(
             dra_driver.DraDriverArgs, args, DRA_DRIVER_CHART, dra_driver.dra_driver_values, registry=registry(args)
         )
-        super().__init__(name, args=given, opts=opts)
+        super().__init__(name, args=arguments, opts=opts)
         self.release = self.release.id

@@ -24,16 +24,16 @@ class NicClusterPolicyInputs(TypedDict):
     """
 
 
-def _policies(given: Mapping[str, Any]) -> nic_policy.NicPolicySpecs:
-    return nic_policy.nic_policy_specs(pools_of(given["pools"]), taken(OperatorOptions, given))
+def _policies(inputs: Mapping[str, Any]) -> nic_policy.NicPolicySpecs:
+    return nic_policy.nic_policy_specs(pools_of(inputs["pools"]), taken(OperatorOptions, inputs))
 
 
 class NicClusterPolicy(nic_policy.NicClusterPolicy):
     """Driver, device plugin and network plugins on all pools, ready. Give the NetworkOperator as dependsOn."""
 
     def __init__(self, name: str, args: NicClusterPolicyInputs, opts: pulumi.ResourceOptions | None = None) -> None:
-        given = taken(nic_policy.NicClusterPolicyArgs, args, policies=_policies(args))
-        super().__init__(name, args=given, opts=opts)
+        arguments = taken(nic_policy.NicClusterPolicyArgs, args, policies=_policies(args))
+        super().__init__(name, args=arguments, opts=opts)
 
 
 @describes(NicClusterPolicyInputs, existing_network_operator.ExistingNetworkOperatorArgs, without=("policies",))
@@ -52,8 +52,8 @@ class ExistingNetworkOperator(existing_network_operator.ExistingNetworkOperator)
     def __init__(
         self, name: str, args: ExistingNetworkOperatorInputs, opts: pulumi.ResourceOptions | None = None
     ) -> None:
-        given = taken(existing_network_operator.ExistingNetworkOperatorArgs, args, policies=_policies(args))
-        super().__init__(name, args=given, opts=opts)
+        arguments = taken(existing_network_operator.ExistingNetworkOperatorArgs, args, policies=_policies(args))
+        super().__init__(name, args=arguments, opts=opts)
         self.ready = self.ready.apply(lambda found: found.urn)
 
 
@@ -66,8 +66,8 @@ class NicNodePolicy(nic_policy.NicNodePolicy):
     """Driver or device plugin that one pool has and the others have not. Give the NicClusterPolicy as dependsOn."""
 
     def __init__(self, name: str, args: NicNodePolicyInputs, opts: pulumi.ResourceOptions | None = None) -> None:
-        given = taken(nic_policy.NicNodePolicyArgs, args, policies=_policies(args))
-        super().__init__(name, args=given, opts=opts)
+        arguments = taken(nic_policy.NicNodePolicyArgs, args, policies=_policies(args))
+        super().__init__(name, args=arguments, opts=opts)
 
 
 @describes(ipoib.IpoibNetworkArgs, without=("network",))
@@ -90,16 +90,16 @@ class IpoibNetwork(ipoib.IpoibNetwork):
     """A network over InfiniBand that pods join by name. Give the NicClusterPolicy as dependsOn."""
 
     def __init__(self, name: str, args: IpoibNetworkInputs, opts: pulumi.ResourceOptions | None = None) -> None:
-        given = taken(ipoib.IpoibNetworkArgs, args, network=_network(args))
-        super().__init__(name, args=given, opts=opts)
+        arguments = taken(ipoib.IpoibNetworkArgs, args, network=_network(args))
+        super().__init__(name, args=arguments, opts=opts)
 
 
-def _network(given: IpoibNetworkInputs) -> ipoib.Network:
-    gateway = IPv4Address(given["gateway"]) if "gateway" in given else None
-    chosen = {"per_node": given["per_node"]} if "per_node" in given else {}
-    found = ipoib.ipoib_networks(pools_of(given["pools"]), IPv4Network(given["addresses"]), gateway=gateway, **chosen)
-    networks = {network.name: network for network in found}
-    if given["network"] not in networks:
+def _network(inputs: IpoibNetworkInputs) -> ipoib.Network:
+    gateway = IPv4Address(inputs["gateway"]) if "gateway" in inputs else None
+    chosen = {"per_node": inputs["per_node"]} if "per_node" in inputs else {}
+    made = ipoib.ipoib_networks(pools_of(inputs["pools"]), IPv4Network(inputs["addresses"]), gateway=gateway, **chosen)
+    networks = {network.name: network for network in made}
+    if inputs["network"] not in networks:
         known = ", ".join(networks) or "none: no pool is in mode ipoib"
-        raise ValueError(f"network is {given['network']}; must be one of those of the pools ({known})")
-    return networks[given["network"]]
+        raise ValueError(f"network is {inputs['network']}; must be one of those of the pools ({known})")
+    return networks[inputs["network"]]

@@ -53,12 +53,12 @@ def told_by_a_resource(value: Any) -> bool:
 
 
 def _keys(
-    schema: Mapping[str, Any], given: Mapping[str, Any], known: Mapping[str, Property], required: list[str], path: str
+    schema: Mapping[str, Any], inputs: Mapping[str, Any], known: Mapping[str, Property], required: list[str], path: str
 ) -> Iterator[tuple[str, str]]:
     for key in required:
-        if given.get(key) is None:
+        if inputs.get(key) is None:
             yield f"{path}{key}", "is missing; it must be given"
-    for key, value in given.items():
+    for key, value in inputs.items():
         if key in known:
             yield from _value(schema, known[key], value, f"{path}{key}")
         else:
@@ -68,23 +68,23 @@ def _keys(
             )
 
 
-def _value(schema: Mapping[str, Any], about: Property, given: Any, path: str) -> Iterator[tuple[str, str]]:
+def _value(schema: Mapping[str, Any], about: Property, value: Any, path: str) -> Iterator[tuple[str, str]]:
     """A value that is None is left out, and an output of a resource is not yet known."""
-    if given is None or isinstance(given, pulumi.Output):
+    if value is None or isinstance(value, pulumi.Output):
         return
     kind = schema["types"].get(about.get("$ref", "").removeprefix("#/types/"), about)
     shape, in_words = _SHAPES.get(kind.get("type", ""), (object, ""))
-    if not isinstance(given, shape) or (isinstance(given, bool) and kind.get("type") in ("integer", "number")):
-        yield path, f"is {shortened(given)}; must be {in_words}"
+    if not isinstance(value, shape) or (isinstance(value, bool) and kind.get("type") in ("integer", "number")):
+        yield path, f"is {shortened(value)}; must be {in_words}"
     elif "enum" in kind:
         allowed = [each["value"] for each in kind["enum"]]
-        if given not in allowed:
-            yield path, f"is {shortened(given)}; {did_you_mean(given, allowed)}must be one of {', '.join(allowed)}"
+        if value not in allowed:
+            yield path, f"is {shortened(value)}; {did_you_mean(value, allowed)}must be one of {', '.join(allowed)}"
     elif "properties" in kind:
-        yield from _keys(schema, given, kind["properties"], kind.get("required", []), f"{path}.")
-    elif isinstance(given, list):
-        for number, each in enumerate(given):
+        yield from _keys(schema, value, kind["properties"], kind.get("required", []), f"{path}.")
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
             yield from _value(schema, kind.get("items", {}), each, f"{path}[{number}]")
-    elif isinstance(given, dict):
-        for key, each in given.items():
+    elif isinstance(value, dict):
+        for key, each in value.items():
             yield from _value(schema, kind.get("additionalProperties", {}), each, f"{path}.{word(key)}")

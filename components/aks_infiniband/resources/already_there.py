@@ -138,17 +138,17 @@ class Whose:
             yield f"{', '.join(objects)}: there already, and this stack did not make it", remedy
 
     def _foreign(self, declared: Declared) -> Iterator[tuple[str, str]]:
-        found = self.found.objects
+        objects = self.found.objects
         for named in declared.objects:
-            if named in found and not self._is_ours(found[named]):
-                yield f"{named} (made by {self._maker(found[named])})", self._remedy(named, found[named])
+            if named in objects and not self._is_ours(objects[named]):
+                yield f"{named} (made by {self._maker(objects[named])})", self._remedy(named, objects[named])
         for place, name in declared.releases:
             status = self.found.releases.get((place, name))
             if status is not None and not self._is_our_namespace(place):
                 yield f"Helm release {place}/{name} ({status})", self._remedy(_namespace(place), None)
         for named in declared.patched:
-            if named in found and not self._is_of_our_release(found[named]):
-                yield f"{named} (made by {made_by(found[named])})", self._remedy(named, None)
+            if named in objects and not self._is_of_our_release(objects[named]):
+                yield f"{named} (made by {made_by(objects[named])})", self._remedy(named, None)
 
     @property
     def _keeper(self) -> str | None:
@@ -202,9 +202,9 @@ class Whose:
         )
 
 
-def _stack_of(found: Object) -> str | None:
+def _stack_of(present: Object) -> str | None:
     """The stack that an object says it is of."""
-    said: str | None = (found["metadata"].get("annotations") or {}).get(metadata.STACK)
+    said: str | None = (present["metadata"].get("annotations") or {}).get(metadata.STACK)
     return said
 
 
@@ -245,12 +245,12 @@ class _Cluster:
 
     async def _look(self, declared: Declared, *, certain: bool) -> str:
         """Why these objects are not made, in words; empty if nothing keeps them from it."""
-        found = await self._there(declared)
-        whose = Whose(stack=self.stack, found=found, releases=self.declared.releases, certain=certain)
+        there = await self._there(declared)
+        whose = Whose(stack=self.stack, found=there, releases=self.declared.releases, certain=certain)
         lacking = list(whose.lacking(declared))
-        if found.unread and self.changes:
+        if there.unread and self.changes:
             # Without an answer it is not known whose the objects are, and the engine would change and own them.
-            lacking.append((f"the cluster does not report what it has ({found.unread[0]})", _READ))
+            lacking.append((f"the cluster does not report what it has ({there.unread[0]})", _READ))
         lines = "\n".join(f"  - {what}\n    do: {remedy}" for what, remedy in lacking)
         return f"nothing was made in the cluster, because others have to act first:\n{lines}" if lacking else ""
 
@@ -262,11 +262,11 @@ class _Cluster:
         look = partial(self._found, pulumi.runtime.settings.get_monitor(), urn, declared)
         begun = time.monotonic()
         while True:
-            found = await within_limit(look, _LIMIT_SECONDS)
-            found = found or There(unread=[f"no answer within {_LIMIT_SECONDS:g} s"], reached=False)
-            if found.reached or not self.changes or time.monotonic() - begun > _ANSWER_SECONDS:
-                return found
-            pulumi.log.info(f"waiting for the cluster to say what it has ({found.unread[0]})", ephemeral=True)
+            there = await within_limit(look, _LIMIT_SECONDS)
+            there = there or There(unread=[f"no answer within {_LIMIT_SECONDS:g} s"], reached=False)
+            if there.reached or not self.changes or time.monotonic() - begun > _ANSWER_SECONDS:
+                return there
+            pulumi.log.info(f"waiting for the cluster to say what it has ({there.unread[0]})", ephemeral=True)
             await asyncio.sleep(_PAUSE_SECONDS)
 
     def _found(self, monitor: Any, urn: str | None, declared: Declared) -> There:
@@ -283,8 +283,8 @@ class _Cluster:
 
     def _kubeconfig(self, monitor: Any, urn: str | None) -> str | None:
         """With which the provider reaches the cluster; None while that is not known. Raises KubeconfigError."""
-        given = {} if urn is None else _state_of(urn, monitor)
-        kubeconfig, context = (given.get(key, own) for key, own in zip(_ACCESS, self.surroundings, strict=True))
+        state = {} if urn is None else _state_of(urn, monitor)
+        kubeconfig, context = (state.get(key, own) for key, own in zip(_ACCESS, self.surroundings, strict=True))
         if not all(value is None or isinstance(value, str) for value in (kubeconfig, context)):
             return None
         return text_of(kubeconfig, context=context)
@@ -298,8 +298,8 @@ def _state_of(urn: str, monitor: Any) -> Mapping[str, Any]:
     request = resource_pb2.ResourceInvokeRequest(tok="pulumi:pulumi:getResource")
     request.args.update({"urn": urn})
     answer = monitor.Invoke(request)
-    found: Any = rpc.deserialize_properties(getattr(answer, "return"), keep_unknowns=True)
-    state: Mapping[str, Any] = rpc.unwrap_rpc_secret(found["state"])
+    properties: Any = rpc.deserialize_properties(getattr(answer, "return"), keep_unknowns=True)
+    state: Mapping[str, Any] = rpc.unwrap_rpc_secret(properties["state"])
     return state
 
 

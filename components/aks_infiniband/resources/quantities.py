@@ -10,12 +10,12 @@ _BINARY: Final = {f"{letter}i": Decimal(1024) ** power for power, letter in enum
 _DECIMAL: Final = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 
 
-def quantity(given: Any) -> Decimal:
+def quantity(text: Any) -> Decimal:
     """The amount of a quantity, in the resource's own unit; 0 for text that the API server would not have taken."""
-    found = _QUANTITY.fullmatch(str(given).strip())
-    if found is None:
+    match = _QUANTITY.fullmatch(str(text).strip())
+    if match is None:
         return Decimal(0)
-    number, binary, decimal, exponent = found.groups()
+    number, binary, decimal, exponent = match.groups()
     factor = _BINARY[binary] if binary else Decimal(1).scaleb(int(exponent) if exponent else _DECIMAL.get(decimal, 0))
     return Decimal(number) * factor
 

@@ -79,8 +79,8 @@ class Looker:
         try:
             for named in wanted:
                 try:
-                    if found := self.object(named):
-                        objects[named] = found
+                    if present := self.object(named):
+                        objects[named] = present
                 except _NOT_TOLD as error:
                     unread.append(f"{named}: {type(error).__name__}: {error}")
             for namespace, name in releases:
@@ -106,8 +106,8 @@ class Looker:
         plural, namespaced = known
         place = f"namespaces/{named.namespace}/" if namespaced else ""
         path = f"{_root(named.api_version)}/{place}{plural}/{named.name}"
-        found: Object | None = self._get(path, accept=_METADATA_ONLY.format(""))
-        return found
+        answer: Object | None = self._get(path, accept=_METADATA_ONLY.format(""))
+        return answer
 
     def release(self, namespace: str, name: str) -> str | None:
         """The last status of a release; None if Helm has none of that name."""
@@ -147,35 +147,35 @@ def _root(api_version: str) -> str:
     return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
 
 
-def helm_release(found: Object) -> tuple[str, str] | None:
+def helm_release(present: Object) -> tuple[str, str] | None:
     """Namespace and name of the Helm release that made an object; None if none did."""
-    said = found["metadata"].get("annotations") or {}
+    said = present["metadata"].get("annotations") or {}
     return (str(said.get(HELM_NAMESPACE)), str(said[HELM_NAME])) if HELM_NAME in said else None
 
 
-def made_by(found: Object) -> str:
+def made_by(present: Object) -> str:
     """The maker of an object, in words, by Helm's annotations or else by its field managers."""
-    release = helm_release(found)
+    release = helm_release(present)
     if release is not None:
         return f"Helm release {'/'.join(release)}"
     names = [
         str(entry.get("manager"))
-        for entry in sorted(found["metadata"].get("managedFields") or (), key=lambda entry: str(entry.get("time")))
+        for entry in sorted(present["metadata"].get("managedFields") or (), key=lambda entry: str(entry.get("time")))
         if not entry.get("subresource") and entry.get("manager") not in _NOT_MAKERS
     ]
     others = [name for name in names if not name.startswith(_OURS)] or names
     return ", ".join(dict.fromkeys(others)) or "an unknown field manager"
 
 
-def bears_our_mark(found: Object) -> bool:
+def bears_our_mark(present: Object) -> bool:
     """True if an object has the label of everything that this program makes."""
-    return PART_OF.items() <= (found["metadata"].get("labels") or {}).items()
+    return PART_OF.items() <= (present["metadata"].get("labels") or {}).items()
 
 
-def was_taken_over(found: Object) -> bool:
+def was_taken_over(present: Object) -> bool:
     """True if another program made a namespace that has our mark."""
-    return bears_our_mark(found) and any(
+    return bears_our_mark(present) and any(
         _NAMED_BY_SERVER in ((entry.get("fieldsV1") or {}).get("f:metadata") or {}).get("f:labels", {})
-        for entry in found["metadata"].get("managedFields") or ()
+        for entry in present["metadata"].get("managedFields") or ()
         if not str(entry.get("manager")).startswith(_OURS)
     )

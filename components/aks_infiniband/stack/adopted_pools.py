@@ -40,8 +40,8 @@ class AdoptedPoolsArgs:
 
     def of(self, name: str) -> InfinibandNodePoolArgs | OrdinaryNodePoolArgs:
         """The arguments of one pool's component. Raises KeyError for a pool that is not taken over."""
-        found = {asked.name: (pool, asked, kept) for pool, asked, kept in self.pools}
-        pool, asked, kept = found[name]
+        by_name = {asked.name: (pool, asked, kept) for pool, asked, kept in self.pools}
+        pool, asked, kept = by_name[name]
         place: dict[str, Any] = {
             "resource_group_name": self.resource_group,
             "cluster_name": self.cluster_name,
@@ -75,7 +75,7 @@ class AdoptedPools(pulumi.ComponentResource):
             operations="parallel",
             opts=child_options(self, opts),
         )
-        self.pools_ready = {pool: found.ready for pool, found in pools.items()}
+        self.pools_ready = {pool: resource.ready for pool, resource in pools.items()}
         self.register_outputs({})
 
 

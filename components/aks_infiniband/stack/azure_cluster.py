@@ -90,7 +90,7 @@ class AzureCluster(pulumi.ComponentResource):
             operations=settings.pool_operations,
             opts=child_options(self, opts, deleted_with=self.cluster.managed_cluster),
         )
-        self.pools_ready = {pool: found.ready for pool, found in pools.items()}
+        self.pools_ready = {pool: resource.ready for pool, resource in pools.items()}
         if args.alerts_in is not None:
             self._alerts(name, args, opts)
         self.register_outputs({"clusterName": self.cluster.cluster_name, "kubeconfig": self.cluster.kubeconfig})

@@ -62,8 +62,8 @@ def looks(kubeconfig: str, stack: Stack) -> Iterator[Look]:
 def _namespaces(kubeconfig: str, wanted: Sequence[str]) -> Look:
     from aks_infiniband.diagnosis.collect import namespaces  # noqa: PLC0415  a client takes long to load
 
-    found, unread = namespaces(kubeconfig, limit_seconds=_LIMIT_SECONDS)
-    there = {namespace["metadata"]["name"] for namespace in found}
+    present, unread = namespaces(kubeconfig, limit_seconds=_LIMIT_SECONDS)
+    there = {namespace["metadata"]["name"] for namespace in present}
     missing = [name for name in wanted if name not in there]
     lack = (
         f"the cluster does not have the namespace {', '.join(missing)}, which aks-infiniband:workload.namespaces names",
@@ -113,10 +113,10 @@ def _managed(kubeconfig: str, stack: Stack) -> Look:
     """Look for what AKS manages: it must not be what this program manages on the pools' nodes."""
     from aks_infiniband.diagnosis.collect import nodes  # noqa: PLC0415  a client takes long to load
 
-    found, unread = nodes(kubeconfig, limit_seconds=_LIMIT_SECONDS)
+    every, unread = nodes(kubeconfig, limit_seconds=_LIMIT_SECONDS)
     lacking: dict[str, str] = {}
     for pool in stack.pools:
-        for node in labelled(found, pool.node_selector):
+        for node in labelled(every, pool.node_selector):
             for managed in managed_of(node["metadata"].get("labels") or {}):
                 what = f"the nodes of pool {pool.name} have {managed.name}, which owns {managed.owns}"
                 lacking[what] = managed.instead
@@ -132,11 +132,11 @@ def _node_images(kubeconfig: str, stack: Stack) -> Look:
     """Compare the nodes' images with the owners of their drivers."""
     from aks_infiniband.diagnosis.collect import nodes  # noqa: PLC0415  a client takes long to load
 
-    found, unread = nodes(kubeconfig, limit_seconds=_LIMIT_SECONDS)
+    every, unread = nodes(kubeconfig, limit_seconds=_LIMIT_SECONDS)
     return Look(
         what="node images",
         found="the owners of drivers and device plugin agree with the node images",
-        lacking=list(image_owners.found(stack.pools, found).items()),
+        lacking=list(image_owners.found(stack.pools, every).items()),
         unread=unread[0] if unread else None,
     )
 
@@ -145,11 +145,11 @@ def _claims(kubeconfig: str, stack: Stack) -> Look:
     """Check that the nodes of pools whose pods have claims are new enough, and in mode dra free of device plugins."""
     from aks_infiniband.diagnosis.collect import nodes  # noqa: PLC0415  a client takes long to load
 
-    found, unread = nodes(kubeconfig, limit_seconds=_LIMIT_SECONDS)
+    every, unread = nodes(kubeconfig, limit_seconds=_LIMIT_SECONDS)
     return Look(
         what="nodes for claims",
         found="the nodes of the pools whose pods have claims take them",
-        lacking=list(unsuitable(stack.pools, found)),
+        lacking=list(unsuitable(stack.pools, every)),
         unread=unread[0] if unread else None,
     )
 
@@ -183,8 +183,8 @@ async def required(kubeconfig: str, stack: Stack) -> str:
 
     Raises BeforehandError for one that has not.
     """
-    found = await within_limit(lambda: list(looks(kubeconfig, stack)), 4 * _LIMIT_SECONDS)
-    lacking = [lack for seen in found or () for lack in seen.lacking]
+    made = await within_limit(lambda: list(looks(kubeconfig, stack)), 4 * _LIMIT_SECONDS)
+    lacking = [lack for seen in made or () for lack in seen.lacking]
     if lacking:
         lines = "\n".join(f"  - {what}\n    do: {remedy}" for what, remedy in lacking)
         raise BeforehandError(f"nothing was made in the cluster, because others have to act first:\n{lines}")

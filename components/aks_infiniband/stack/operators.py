@@ -73,11 +73,13 @@ class Operators:
     @cached_property
     def network(self) -> Operator | None:
         """The Network Operator; None if others keep one."""
-        given = self.reading.settings.network_operator
-        if given.existing:
+        settings = self.reading.settings.network_operator
+        if settings.existing:
             return None
         with _told("networkOperator"):
-            people = charts.given_values(given.values_file, given.values, named="values_file" in given.model_fields_set)
+            people = charts.given_values(
+                settings.values_file, settings.values, named="values_file" in settings.model_fields_set
+            )
             values = network_operator_values(
                 self.pools,
                 given=people,
@@ -85,89 +87,93 @@ class Operators:
                 system_node_selector=self._system_node_selector,
                 registry=self.registry,
             )
-            return self._operator("Network Operator", self.release.network_operator.chart, given.chart, people, values)
+            return self._operator(
+                "Network Operator", self.release.network_operator.chart, settings.chart, people, values
+            )
 
     @cached_property
     def gpu(self) -> Operator | None:
         """NVIDIA's GPU Operator; None if it would not have work, or if another owner keeps one."""
-        given = self.reading.settings.gpu_operator
-        if given.existing:
+        settings = self.reading.settings.gpu_operator
+        if settings.existing:
             return None
         with _told("gpuOperator"):
-            people = charts.given_values(given.values_file, given.values, named="values_file" in given.model_fields_set)
+            people = charts.given_values(
+                settings.values_file, settings.values, named="values_file" in settings.model_fields_set
+            )
             if not any(map(is_gpu_pool, self.pools)):
                 return None
             values = gpu_operator_values(
                 self.pools,
                 given=people,
-                options=self._options(given.driver_version),
+                options=self._options(settings.driver_version),
                 metrics=self.reading.settings.observability is not None,
-                accept_visible_devices_envvar=given.accept_visible_devices_envvar,
+                accept_visible_devices_envvar=settings.accept_visible_devices_envvar,
                 system_node_selector=self._system_node_selector,
             )
-            found = self._operator("GPU Operator", self.release.gpu_operator.chart, given.chart, people, values)
-            check_driver(self.pools, chart=found.chart, values=values)
+            operator = self._operator("GPU Operator", self.release.gpu_operator.chart, settings.chart, people, values)
+            check_driver(self.pools, chart=operator.chart, values=values)
             check_gpu_driver(self.pools, values)
-            return found
+            return operator
 
     @cached_property
     def dra(self) -> Operator | None:
         """NVIDIA's DRA driver for GPUs; None if no pool's machines share an NVLink domain."""
-        given = self.reading.settings.dra_driver
+        settings = self.reading.settings.dra_driver
         if not any(pool.has_compute_domain for pool in self.pools):
             return None
         with _told("draDriver"):
             values = dra_driver_values(
                 self.pools,
-                given=given.values,
+                given=settings.values,
                 system_node_selector=self._system_node_selector,
                 registry=self.registry,
             )
-            return self._operator("DRA driver", DRA_DRIVER_CHART, given.chart, given.values, values)
+            return self._operator("DRA driver", DRA_DRIVER_CHART, settings.chart, settings.values, values)
 
     @cached_property
     def amd_options(self) -> AmdOptions:
         """The options of AMD's GPU Operator that are alike for all pools."""
-        given = self.reading.settings.amd_gpu_operator
+        settings = self.reading.settings.amd_gpu_operator
         return AmdOptions(
-            operator=self._options(given.driver_version),
-            driver_image=given.driver_image,
-            remediation=given.remediation,
-            device_config=given.device_config,
+            operator=self._options(settings.driver_version),
+            driver_image=settings.driver_image,
+            remediation=settings.remediation,
+            device_config=settings.device_config,
         )
 
     @cached_property
     def amd(self) -> Operator | None:
         """AMD's GPU Operator; None if it would not have work."""
-        given = self.reading.settings.amd_gpu_operator
+        settings = self.reading.settings.amd_gpu_operator
         if not any(map(is_amd_pool, self.pools)):
             return None
         with _told("amdGpuOperator"):
             values = amd_gpu_operator_values(
                 self.pools,
-                given=given.values,
+                given=settings.values,
                 options=self.amd_options,
                 system_node_selector=self._system_node_selector,
             )
             for pool in filter(is_amd_pool, self.pools):
                 device_config_spec(pool, self.amd_options)
-            return self._operator("AMD GPU Operator", AMD_GPU_OPERATOR_CHART, given.chart, given.values, values)
+            return self._operator("AMD GPU Operator", AMD_GPU_OPERATOR_CHART, settings.chart, settings.values, values)
 
     @cached_property
     def cert_manager(self) -> Operator | None:
         """cert-manager; None if nothing needs it, or if another owner keeps one."""
-        given = self.reading.settings.cert_manager
-        there = self.reading.settings.existing_cluster is not None if given.existing is None else given.existing
+        settings = self.reading.settings.cert_manager
+        there = self.reading.settings.existing_cluster is not None if settings.existing is None else settings.existing
         if there or not builds_driver(self.pools):
             return None
         with _told("certManager"):
             values = cert_manager_values(
                 self.pools,
-                given=given.values,
+                given=settings.values,
                 system_node_selector=self._system_node_selector,
                 registry=self.registry,
             )
-            return self._operator("cert-manager", CERT_MANAGER_CHART, given.chart, given.values, values)
+            return self._operator("cert-manager", CERT_MANAGER_CHART, settings.chart, settings.values, values)
 
     @cached_property
     def _system_node_selector(self) -> Mapping[str, str]:
@@ -208,5 +214,5 @@ def _told(operator: str) -> Iterator[None]:
     except charts.ValuesError as error:
         if not error.mistakes:
             raise
-        found = [Mistake(key=f"aks-infiniband:{operator}.{key}", reason=reason) for key, reason in error.mistakes]
-        raise SettingsError(tuple(found)) from error
+        mistakes = [Mistake(key=f"aks-infiniband:{operator}.{key}", reason=reason) for key, reason in error.mistakes]
+        raise SettingsError(tuple(mistakes)) from error

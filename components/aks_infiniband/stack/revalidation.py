@@ -49,12 +49,12 @@ def revalidate_when(
     elif is_gpu_pool(pool) and operators.gpu is not None:
         facts["gpuOperator"] = _driver(operators.gpu, driverVersion=settings.gpu_operator.driver_version)
     elif is_amd_pool(pool) and operators.amd is not None:
-        given = settings.amd_gpu_operator
+        amd = settings.amd_gpu_operator
         facts["gpuOperator"] = _driver(
             operators.amd,
-            driverVersion=given.driver_version,
-            driverImage=given.driver_image,
-            deviceConfig=given.device_config,
+            driverVersion=amd.driver_version,
+            driverImage=amd.driver_image,
+            deviceConfig=amd.device_config,
         )
     return facts
 

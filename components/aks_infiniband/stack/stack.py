@@ -117,13 +117,13 @@ class Stack:
     @cached_property
     def existing(self) -> KubeconfigFile | None:
         """The kubeconfig of a cluster that exists already; None for a cluster that is made."""
-        given = self.settings.existing_cluster
-        if given is None:
+        settings = self.settings.existing_cluster
+        if settings is None:
             return None
         try:
-            return read_kubeconfig(given.kubeconfig, context=given.context)
+            return read_kubeconfig(settings.kubeconfig, context=settings.context)
         except KubeconfigError as error:
-            raise SettingsError((wrong(("existingCluster", "kubeconfig"), given.kubeconfig, str(error)),)) from error
+            raise SettingsError((wrong(("existingCluster", "kubeconfig"), settings.kubeconfig, str(error)),)) from error
 
     @cached_property
     def cluster_name(self) -> str | None:
@@ -177,19 +177,19 @@ class Stack:
     @cached_property
     def topologies(self) -> dict[str, str]:
         """By pool, the content of an NCCL topology file that takes the place of the generated one."""
-        found: dict[str, str] = {}
+        files: dict[str, str] = {}
         mistakes: list[Mistake] = []
         for pool in self.reading.infiniband_pools:
             try:
                 if pool.given.nccl_topology is not None:
-                    found[pool.name] = topology.read(pool.given.nccl_topology)
+                    files[pool.name] = topology.read(pool.given.nccl_topology)
             except Unreadable:
                 continue
             except ValueError as error:
                 mistakes.append(wrong(pool.path("ncclTopology"), pool.given.nccl_topology, str(error)))
         if mistakes:
             raise SettingsError(tuple(mistakes))
-        return found
+        return files
 
     @cached_property
     def policies(self) -> NicPolicySpecs:
@@ -363,13 +363,13 @@ class Stack:
 
     def observability(self, kubeconfig: Kubeconfig) -> ObservabilityArgs | None:
         """For an Observability; None if it is not enabled."""
-        given = self.settings.observability
-        if given is None:
+        settings = self.settings.observability
+        if settings is None:
             return None
         return ObservabilityArgs(
             pools=self.pools,
-            prometheus=given.prometheus,
-            labels=given.labels,
+            prometheus=settings.prometheus,
+            labels=settings.labels,
             gpus=self.operators.gpu is not None,
             registry=self.registry,
             **self._wait(kubeconfig),
@@ -377,11 +377,11 @@ class Stack:
 
     def pool_topologies(self) -> dict[str, PoolTopologyArgs]:
         """For PoolTopologies, by pool: the objects for a scheduler; empty if none is set."""
-        given = self.settings.scheduler_topology
-        if given is None:
+        settings = self.settings.scheduler_topology
+        if settings is None:
             return {}
         return {
-            pool.name: PoolTopologyArgs(pool=pool, scheduler=given.scheduler, levels=given.levels)
+            pool.name: PoolTopologyArgs(pool=pool, scheduler=settings.scheduler, levels=settings.levels)
             for pool in self.pools
         }
 

@@ -112,10 +112,10 @@ class SharedAccess:
     @cached_property
     def _texts(self) -> dict[str, str]:
         """By pool name, the NCCL topology that its workloads have."""
-        found = {pool.name: _topology(pool, self.given_topologies) for pool in self.pools}
-        return {name: text for name, text in found.items() if text}
+        topologies = {pool.name: _topology(pool, self.given_topologies) for pool in self.pools}
+        return {name: text for name, text in topologies.items() if text}
 
 
 def _topology(pool: Pool, given: Mapping[str, str]) -> str | None:
-    found = config_maps(pool, topology=given.get(pool.name)).get(config_map_name(pool.name, "-topology"), {})
-    return next(iter(found.values()), None)
+    data = config_maps(pool, topology=given.get(pool.name)).get(config_map_name(pool.name, "-topology"), {})
+    return next(iter(data.values()), None)

@@ -51,12 +51,12 @@ def explain(wait: Wait, view: View) -> list[Finding]:
     """
     job = find_job(view, wait)
     uid = str(job["metadata"].get("uid")) if job else ""
-    found = _report_of_run(in_namespace(view.config_maps, wait.namespace), uid)
+    newest = _report_of_run(in_namespace(view.config_maps, wait.namespace), uid)
     left = evidence(view.pods, uid)
-    if found is None or (left and left != evidence_of(found[1])):
+    if newest is None or (left and left != evidence_of(newest[1])):
         return job_findings(wait, view)
     # The report contains the words of a pod with a verdict.
-    return [*_report_findings(*found), *job_findings(wait, view, leave_out=_gave_verdict)]
+    return [*_report_findings(*newest), *job_findings(wait, view, leave_out=_gave_verdict)]
 
 
 def _report_of_run(config_maps: Sequence[Object], run: str) -> tuple[Object, Report] | None:

@@ -138,20 +138,20 @@ def contents(record: Record) -> dict[str, Any]:
     while True:
         machines = {node: machine.model_dump() for node, machine in sorted(kept.items())}
         document = {"schema_version": MACHINES.version, "machines": machines}
-        found = packed({MACHINES.key: json.dumps(document, separators=(",", ":"))})
-        if len(found["binaryData"][MACHINES.key] or "") <= MOST_BYTES or len(kept) == 1:
-            return found
+        binary = packed({MACHINES.key: json.dumps(document, separators=(",", ":"))})
+        if len(binary["binaryData"][MACHINES.key] or "") <= MOST_BYTES or len(kept) == 1:
+            return binary
         for node in list(kept)[: max(1, len(kept) // 4)]:
             del kept[node]
 
 
 def with_measurements(record: Record, measured: Mapping[str, Measurement]) -> dict[str, Machine]:
     """The record with one more measurement of some nodes."""
-    found = dict(record)
+    machines = dict(record)
     for node, measurement in measured.items():
-        machine = found.get(node, Machine())
-        found[node] = machine.model_copy(update={"measurements": _newest([*machine.measurements, measurement])})
-    return found
+        machine = machines.get(node, Machine())
+        machines[node] = machine.model_copy(update={"measurements": _newest([*machine.measurements, measurement])})
+    return machines
 
 
 def _newest(measurements: Sequence[Measurement]) -> list[Measurement]:
@@ -199,25 +199,25 @@ def measurements_in(report: Report, by: str, nodes: Iterable[Mapping[str, Any]] 
 
 def with_light_check(record: Record, config_map: Mapping[str, Any]) -> dict[str, Machine]:
     """The record with the findings that the light check of a pool has left, as far as they can be read."""
-    found = dict(record)
+    machines = dict(record)
     for node, state in states_in(texts_of(config_map).get(KEY))[0].items():
         try:
             measured = Measurement.model_validate(state.get("measurement"))
         except ValidationError:  # of an older release, or edited by hand
             continue
-        known = found.get(node, Machine())
+        known = machines.get(node, Machine())
         measurements = sorted([*known.measurements, measured], key=lambda one: one.at)
-        found[node] = known.model_copy(update={"measurements": measurements})
-    return found
+        machines[node] = known.model_copy(update={"measurements": measurements})
+    return machines
 
 
 def known(node: Mapping[str, Any], record: Record, report: Report | None) -> Machine:
     """All that is known of a node's machine, with what the stack's last validation has left of it."""
     name = str(node["metadata"]["name"])
-    found = record.get(name, Machine())
+    machine = record.get(name, Machine())
     accepted = measurements_in(report, ACCEPTANCE).get(name) if report else None
-    measurements = sorted([*([accepted] if accepted else []), *found.measurements], key=lambda one: one.at)
-    return found.model_copy(update={"measurements": measurements})
+    measurements = sorted([*([accepted] if accepted else []), *machine.measurements], key=lambda one: one.at)
+    return machine.model_copy(update={"measurements": measurements})
 
 
 def doubt(measurement: Measurement, node: Mapping[str, Any]) -> str:

@@ -60,7 +60,7 @@ def memberships(
     other programs are ignored. nodes are all nodes of the cluster.
     """
     reports = _newest_reports(config_maps)
-    found = dict[str, Membership]()
+    by_node = dict[str, Membership]()
     for job in sorted(jobs, key=lambda job: str(job["metadata"].get("creationTimestamp"))):
         template = job["spec"]["template"]
         told = ((template.get("metadata") or {}).get("annotations") or {}).get(EXPECTATIONS_ANNOTATION)
@@ -69,8 +69,8 @@ def memberships(
             continue
         selector = template["spec"].get("nodeSelector") or {}
         count = int(json.loads(told)["node_count"])
-        found[pool] = membership(pool, count, select(nodes, selector), reports.get(pool))
-    return dict(sorted(found.items()))
+        by_node[pool] = membership(pool, count, select(nodes, selector), reports.get(pool))
+    return dict(sorted(by_node.items()))
 
 
 def membership(pool: str, expected: int, present: Iterable[str], report: Mapping[str, Any] | None) -> Membership:

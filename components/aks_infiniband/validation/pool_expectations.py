@@ -43,7 +43,7 @@ def expectations(
     """
     figures = _figures(pool)
     collective = collective_expectations(pool, given, sweep)
-    found = {
+    wanted = {
         "pool": pool.name,
         "vm_size": pool.size.name,
         "mode": pool.mode,
@@ -64,7 +64,7 @@ def expectations(
         "error_counters": error_counters,
         "not_measured": list(_ACCELERATOR_FIGURES) if pool.size.accelerator and not collective else [],
     }
-    return cast("Expectations", found)
+    return cast("Expectations", wanted)
 
 
 def expected_of(pool: Pool, options: ValidationOptions, *, node_preparation: bool) -> Expectations:

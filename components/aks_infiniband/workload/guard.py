@@ -22,8 +22,8 @@ _RULES: Final = table(__package__, "guard.yaml")
 
 def policy_spec() -> dict[str, Any]:
     """The spec of a ValidatingAdmissionPolicy (Kubernetes 1.30 and later), with the rules of `baseline` in 1.34."""
-    lists = {name: found for name, found in _RULES.items() if isinstance(found, list)}
-    in_words = {name: ", ".join(found) for name, found in lists.items()}
+    lists = {name: values for name, values in _RULES.items() if isinstance(values, list)}
+    in_words = {name: ", ".join(values) for name, values in lists.items()}
     return {
         "failurePolicy": "Fail",
         "matchConstraints": match_constraints(

@@ -40,14 +40,14 @@ def config_maps(pool: Pool, *, topology: str | None = None) -> dict[str, dict[st
     The topology has a separate one: `envFrom` would make a variable of it. topology: content of a given NCCL topology
     file; by default the one of the size.
     """
-    found = {config_map_name(pool.name): pool_environment(pool)}
+    by_name = {config_map_name(pool.name): pool_environment(pool)}
     if pool.access.networks:
         environment = nccl_environment("ipoib", ipoib_interfaces=pool.ipoib_interfaces)
-        found[config_map_name(pool.name, "-ipoib")] = environment
+        by_name[config_map_name(pool.name, "-ipoib")] = environment
     text = topology or nccl_topology(pool.size)
     if text is not None:
-        found[config_map_name(pool.name, "-topology")] = {TOPOLOGY_KEY: text}
-    return found
+        by_name[config_map_name(pool.name, "-topology")] = {TOPOLOGY_KEY: text}
+    return by_name
 
 
 def pool_environment(pool: Pool) -> dict[str, str]:

@@ -54,8 +54,8 @@ def read(path: str | Path) -> str:
 
 def _devices(size: MachineSize, numa_node: int) -> Iterator[tuple[PciSlot, str]]:
     """The devices of one NUMA node with their class, those of a switch together, GPUs before HCAs."""
-    found = [*((slot, _CLASS_GPU) for slot in size.slots.gpus), *((slot, _CLASS_HCA) for slot in size.slots.hcas)]
-    here = [(slot, device_class) for slot, device_class in found if slot.numa_node == numa_node]
+    devices = [*((slot, _CLASS_GPU) for slot in size.slots.gpus), *((slot, _CLASS_HCA) for slot in size.slots.hcas)]
+    here = [(slot, device_class) for slot, device_class in devices if slot.numa_node == numa_node]
     yield from sorted(here, key=lambda device: device[0].switch or 0)
 
 

@@ -61,7 +61,7 @@ def computed_floors(size: MachineSize) -> list[Baseline]:
     """
     rate, ports = size.infiniband.rate_gbps, size.infiniband.hca_count
     usual = _USUAL_SHARE_OF.get(rate, _USUAL_SHARE)
-    found = [
+    floors = [
         Baseline(
             figure=figure,
             vm_sizes=(size.name,),
@@ -74,7 +74,7 @@ def computed_floors(size: MachineSize) -> list[Baseline]:
         for figure in ("rdma-write-bandwidth", "rdma-read-bandwidth")
     ]
     if size.accelerator is None or size.accelerator.vendor == "amd":
-        return found
+        return floors
     collective = Baseline(
         figure="all-reduce",
         vm_sizes=(size.name,),
@@ -83,7 +83,7 @@ def computed_floors(size: MachineSize) -> list[Baseline]:
         basis="computed",
         source=f"{_COLLECTIVE_SHARE:.0%} of {ports} ports × {rate} Gb/s",
     )
-    return [*found, collective]
+    return [*floors, collective]
 
 
 def baselines_of(size: MachineSize) -> list[Baseline]:
@@ -99,13 +99,13 @@ def threshold(figure: str, row: Baseline | None, given: GivenThreshold | None = 
     """
     if row is None and given is None:
         return None
-    found: dict[str, Any] = {"unit": FIGURES[figure].unit, "better": FIGURES[figure].better}
+    bound: dict[str, Any] = {"unit": FIGURES[figure].unit, "better": FIGURES[figure].better}
     if row is not None:
-        found |= {name: value for name, value in asdict(row).items() if name not in ("figure", "vm_sizes")}
-        found["vm_sizes"] = list(row.vm_sizes)
+        bound |= {name: value for name, value in asdict(row).items() if name not in ("figure", "vm_sizes")}
+        bound["vm_sizes"] = list(row.vm_sizes)
     if given is not None:
-        found |= {"warn": given.warn, "fail": given.fail, "basis": "given", "source": "the stack file"}
-    return found
+        bound |= {"warn": given.warn, "fail": given.fail, "basis": "given", "source": "the stack file"}
+    return bound
 
 
 def thresholds(
@@ -113,5 +113,5 @@ def thresholds(
 ) -> dict[str, dict[str, Any]]:
     """The thresholds of several figures, each by its first row; figures without a threshold are left out."""
     first = {row.figure: row for row in reversed(baselines_of(size))}
-    found = {figure: threshold(figure, first.get(figure), (given or {}).get(figure)) for figure in figures}
-    return {figure: bounds for figure, bounds in found.items() if bounds is not None}
+    by_figure = {figure: threshold(figure, first.get(figure), (given or {}).get(figure)) for figure in figures}
+    return {figure: bounds for figure, bounds in by_figure.items() if bounds is not None}

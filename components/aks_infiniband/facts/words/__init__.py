@@ -49,24 +49,24 @@ class Words:
 
 
 def _file(name: str, key: str = "entries") -> tuple[Words, ...]:
-    found: Mapping[str, Any] = table(__package__, f"{name}.yaml")
-    general = {field: found[field] for field in ("read", "of") if field in found}
-    return tuple(_entry({**general, **entry}) for entry in found[key])
+    entries: Mapping[str, Any] = table(__package__, f"{name}.yaml")
+    general = {field: entries[field] for field in ("read", "of") if field in entries}
+    return tuple(_entry({**general, **entry}) for entry in entries[key])
 
 
-def _entry(given: Mapping[str, Any]) -> Words:
-    sources, read = tuple(given["sources"]), str(given["read"])
-    fix = with_addresses(given.get("fix", ""))
-    return Words(**{**given, "sources": sources, "read": read, "since": str(given.get("since", "")), "fix": fix})
+def _entry(row: Mapping[str, Any]) -> Words:
+    sources, read = tuple(row["sources"]), str(row["read"])
+    fix = with_addresses(row.get("fix", ""))
+    return Words(**{**row, "sources": sources, "read": read, "since": str(row.get("since", "")), "fix": fix})
 
 
 def _statuses() -> Mapping[int, Words]:
     """By their number, the statuses of completions, found by number, name and the words that programs have for them."""
-    found = table(__package__, "verbs.yaml")
-    general = {"sources": ("rdma-core, libibverbs/verbs.h",), "read": found["read"]}
+    rows = table(__package__, "verbs.yaml")
+    general = {"sources": ("rdma-core, libibverbs/verbs.h",), "read": rows["read"]}
     return {
         number: _entry({**general, "cause": entry["cause"], "part": entry.get("part", "cause"), "words": words})
-        for number, entry in found["statuses"].items()
+        for number, entry in rows["statuses"].items()
         for words in [_words_of_status(number, entry["name"], entry["words"])]
     }
 
@@ -116,13 +116,13 @@ def for_pods() -> str:
     """The part that the program in the pods reads, as JSON."""
     ranks = [_plain(each) for each in (*PROGRAMS, *VERBS, *GPUS, *NCCL)]
     statuses = {str(number): _plain(each) for number, each in STATUSES.items()}
-    found = {
+    words = {
         "dropped": UNANSWERED.cause,
         "ranks": ranks,
         "statuses": statuses,
         "tools": [_plain(each) for each in TOOLS],
     }
-    return f"{json.dumps(found, indent=1, ensure_ascii=False)}\n"
+    return f"{json.dumps(words, indent=1, ensure_ascii=False)}\n"
 
 
 def _plain(entry: Words) -> dict[str, str]:

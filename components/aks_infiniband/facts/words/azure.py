@@ -55,16 +55,16 @@ class Message:
 
 
 def _errors() -> tuple[AzureError, ...]:
-    return tuple(_entry(given) for given in table(__package__, "azure.yaml")["entries"])
+    return tuple(_entry(row) for row in table(__package__, "azure.yaml")["entries"])
 
 
-def _entry(given: Mapping[str, Any]) -> AzureError:
-    rest = {key: value for key, value in given.items() if key not in ("codes", "with", "exit", "sources")}
+def _entry(row: Mapping[str, Any]) -> AzureError:
+    rest = {key: value for key, value in row.items() if key not in ("codes", "with", "exit", "sources")}
     return AzureError(
-        codes=frozenset(code.lower() for code in given.get("codes", ())),
-        with_=given.get("with", ""),
-        exit=tuple(given.get("exit", ())),
-        sources=tuple(given["sources"]),
+        codes=frozenset(code.lower() for code in row.get("codes", ())),
+        with_=row.get("with", ""),
+        exit=tuple(row.get("exit", ())),
+        sources=tuple(row["sources"]),
         **rest,
     )
 

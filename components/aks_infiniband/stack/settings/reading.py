@@ -121,17 +121,17 @@ class Reading:
     @cached_property
     def pools(self) -> tuple[PoolReading, ...]:
         try:
-            given = self.settings.pools
+            declared = self.settings.pools
         except Unreadable:
             return ()
-        return tuple(PoolReading(index, pool, self) for index, pool in enumerate(given))
+        return tuple(PoolReading(index, pool, self) for index, pool in enumerate(declared))
 
     @cached_property
     def of_all_pools(self) -> dict[str, Any]:
         """The stack's values for all pools that say nothing themselves, by the property of a pool."""
         operator = readable(self.settings, "network_operator")
-        found = {"mode": readable(operator, "mode"), "nic_driver": readable(operator, "driver")}
-        return {**found, "ipoib_rails": readable(readable(operator, "ipoib"), "rails")}
+        values = {"mode": readable(operator, "mode"), "nic_driver": readable(operator, "driver")}
+        return {**values, "ipoib_rails": readable(readable(operator, "ipoib"), "rails")}
 
     @cached_property
     def infiniband_pools(self) -> list[PoolReading]:
@@ -146,8 +146,8 @@ class Reading:
     @cached_property
     def sizes(self) -> Mapping[str, MachineSize]:
         """The sizes of the catalogue, and the described sizes that are well-formed."""
-        given = self.settings.sizes.items()
-        own = known(given, lambda item: described(item[0], item[1].whole()))
+        declared = self.settings.sizes.items()
+        own = known(declared, lambda item: described(item[0], item[1].whole()))
         return {**{name: size for (name, _), size in own}, **SIZES}
 
     def size(self, name: str) -> MachineSize:
@@ -203,21 +203,21 @@ def readable(holder: Any, name: str) -> Any:
 
 def known(subjects: Iterable[Subject], read: Callable[[Subject], Value]) -> list[tuple[Subject, Value]]:
     """Each subject with the value that is read from it. Subjects whose value cannot be read are left out."""
-    found = []
+    pairs = []
     for subject in subjects:
         try:
-            found.append((subject, read(subject)))
+            pairs.append((subject, read(subject)))
         except Unreadable:
             continue
-    return found
+    return pairs
 
 
 def unlike_the_first(
-    found: Sequence[tuple[PoolReading, Value]],
+    pairs: Sequence[tuple[PoolReading, Value]],
 ) -> Iterator[tuple[PoolReading, Value, PoolReading, Value]]:
     """Pools that differ from the first in a value that all share. Yields pool and value, then those of the first."""
-    for pool, value in found[1:]:
-        first, wanted = found[0]
+    for pool, value in pairs[1:]:
+        first, wanted = pairs[0]
         if value != wanted:
             yield pool, value, first, wanted
 

@@ -131,8 +131,8 @@ def measure(
             runs["nvlink"] = nvlink.measure(lead, plan, domains_of(facts))
             outcome.checks += nvlink.judge(runs["nvlink"], plan)
         if (pairs_plan := plan.get("pairs")) and len(nodes) >= LEAST_NODES:
-            outcome.parts["pairs"] = found = pairs.measure(lead, plan, pairs_plan)
-            outcome.checks += judge_pairs(found, pairs_plan, nodes)
+            outcome.parts["pairs"] = pair_figures = pairs.measure(lead, plan, pairs_plan)
+            outcome.checks += judge_pairs(pair_figures, pairs_plan, nodes)
     outcome.checks = certain(excused(outcome.checks, outcome.parts.get("gpus", [])))
     after: Mapping[str, Counters | None] = lead.step({"counters": True})
     grown = {node: growth(facts[node]["counters"], after.get(node) or {}) for node in nodes}

@@ -33,15 +33,15 @@ def find_hcas(sys_class: Path, devices: Path) -> list[Hca]:
     sys_class: /sys/class. devices: /dev/infiniband.
     """
     nodes = {_read(path / "ibdev"): path.name for path in sys_class.glob("infiniband_verbs/uverbs*")}
-    found = []
+    hcas = []
     for device in sorted(sys_class.glob("infiniband/*")):
         port = device / "ports" / "1"
         if _read(port / "link_layer") == "InfiniBand":
             node = nodes.get(device.name)
             held = node is not None and (devices / node).exists()
             state, rate, pkey = (_read(port / name) for name in ("state", "rate", "pkeys/0"))
-            found.append(Hca(device.name, state, rate, pkey, node if held else None))
-    return found
+            hcas.append(Hca(device.name, state, rate, pkey, node if held else None))
+    return hcas
 
 
 def missing(hcas: list[Hca], expected: int, interfaces: list[str], sys_class: Path) -> list[str]:

@@ -37,6 +37,6 @@ def check(reading: Reading) -> Iterator[Mistake]:
     for topic in _TOPICS:
         rules = [rule(reading) for rule in topic.STACK]
         rules += [rule(pool) for rule in topic.POOL for pool in reading.pools]
-        for found in rules:
+        for mistakes in rules:
             with suppress(Unreadable):
-                yield from found
+                yield from mistakes

@@ -17,13 +17,13 @@ def managed(pool: PoolReading) -> bool:
 
 def _built(reading: Reading) -> list[PoolReading]:
     """The pools whose driver the operator builds."""
-    found = known(reading.infiniband_pools, lambda pool: managed(pool) and pool.facts.gpu_driver == "operator")
-    return [pool for pool, built in found if built]
+    owned = known(reading.infiniband_pools, lambda pool: managed(pool) and pool.facts.gpu_driver == "operator")
+    return [pool for pool, built in owned if built]
 
 
 def _driver_image(reading: Reading) -> Iterator[Mistake]:
-    given, built = reading.settings.amd_gpu_operator, _built(reading)
-    if built and given.driver_image is None:
+    settings, built = reading.settings.amd_gpu_operator, _built(reading)
+    if built and settings.driver_image is None:
         reason = (
             f"is missing: for gpuDriver operator of pool {built[0].name} AMD's operator builds the driver in the "
             "cluster, and needs a repository to push it to and to pull it from, such as "
@@ -32,7 +32,7 @@ def _driver_image(reading: Reading) -> Iterator[Mistake]:
         yield wrong((_PATH, "driverImage"), None, reason)
     if built:
         return
-    for key, value in given.given("driver_image", "driver_version"):
+    for key, value in settings.given("driver_image", "driver_version"):
         if value is not None:
             yield wrong((_PATH, key), value, "says nothing: no pool of AMD's GPUs has gpuDriver operator; leave it out")
 

@@ -88,25 +88,25 @@ def _supported(reading: Reading) -> Iterator[Mistake]:
 
 
 def _group(reading: Reading) -> Iterator[Mistake]:
-    given = reading.cluster.resource_group
-    if given is not None and reading.cluster.node_resource_group is None and not re.fullmatch(_AS_LABEL, f"MC_{given}"):
+    group = reading.cluster.resource_group
+    if group is not None and reading.cluster.node_resource_group is None and not re.fullmatch(_AS_LABEL, f"MC_{group}"):
         reason = "must have only letters a to z, or nodeResourceGroup be given: AKS labels the nodes with both names"
-        yield wrong(("cluster", "resourceGroup"), given, reason)
+        yield wrong(("cluster", "resourceGroup"), group, reason)
 
 
 def _node_group(reading: Reading) -> Iterator[Mistake]:
     cluster, path = reading.cluster, ("cluster", "nodeResourceGroup")
-    given = cluster.node_resource_group
-    if given is None:
+    group = cluster.node_resource_group
+    if group is None:
         return
-    if len(given) > LONGEST_NODE_GROUP:
-        yield wrong(path, given, f"must have {LONGEST_NODE_GROUP} characters at most")
-    if not re.fullmatch(_AS_LABEL, given):
+    if len(group) > LONGEST_NODE_GROUP:
+        yield wrong(path, group, f"must have {LONGEST_NODE_GROUP} characters at most")
+    if not re.fullmatch(_AS_LABEL, group):
         yield wrong(
-            path, given, "must begin with a letter or digit, and have only letters a to z: it is a label of the nodes"
+            path, group, "must begin with a letter or digit, and have only letters a to z: it is a label of the nodes"
         )
-    if given.lower() == (cluster.resource_group or cluster.name or "").lower():
-        yield wrong(path, given, "must not be the cluster's own: AKS makes a second group")
+    if group.lower() == (cluster.resource_group or cluster.name or "").lower():
+        yield wrong(path, group, "must not be the cluster's own: AKS makes a second group")
 
 
 def _default_node_group(reading: Reading) -> Iterator[Mistake]:
@@ -141,11 +141,11 @@ def _tags(reading: Reading) -> Iterator[Mistake]:
 
 
 def _api_server(reading: Reading) -> Iterator[Mistake]:
-    given = reading.cluster.api_server
-    if given.private and given.authorized_ip_ranges:
+    access = reading.cluster.api_server
+    if access.private and access.authorized_ip_ranges:
         reason = "must be left out with private: a private API server does not have a public address to open"
         path = ("cluster", "apiServer", "authorizedIpRanges")
-        yield wrong(path, list(map(str, given.authorized_ip_ranges)), reason)
+        yield wrong(path, list(map(str, access.authorized_ip_ranges)), reason)
 
 
 def _local_accounts(reading: Reading) -> Iterator[Mistake]:

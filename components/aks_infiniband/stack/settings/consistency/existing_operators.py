@@ -9,10 +9,10 @@ from aks_infiniband.stack.settings.reading import Reading, known
 
 
 def _network(reading: Reading) -> Iterator[Mistake]:
-    given = reading.settings.network_operator
-    if not given.existing:
+    settings = reading.settings.network_operator
+    if not settings.existing:
         return
-    yield from _installs_nothing(reading, given, "networkOperator", "Network Operator")
+    yield from _installs_nothing(reading, settings, "networkOperator", "Network Operator")
     modes = known(reading.infiniband_pools, lambda pool: pool.facts.mode)
     if any(ACCESS[mode].networks for _, mode in modes):
         reason = (
@@ -23,10 +23,10 @@ def _network(reading: Reading) -> Iterator[Mistake]:
 
 
 def _gpus(reading: Reading) -> Iterator[Mistake]:
-    given = reading.settings.gpu_operator
-    if not given.existing:
+    settings = reading.settings.gpu_operator
+    if not settings.existing:
         return
-    yield from _installs_nothing(reading, given, "gpuOperator", "GPU Operator", "accept_visible_devices_envvar")
+    yield from _installs_nothing(reading, settings, "gpuOperator", "GPU Operator", "accept_visible_devices_envvar")
     pools = known(reading.infiniband_pools, lambda pool: (pool.facts.size.accelerator, pool.facts.gpu_driver))
     if pools and not any(gpus and gpus.vendor == "nvidia" and owner != "none" for _, (gpus, owner) in pools):
         reason = (
@@ -37,7 +37,7 @@ def _gpus(reading: Reading) -> Iterator[Mistake]:
 
 
 def _installs_nothing(
-    reading: Reading, given: NetworkOperatorSettings | GpuOperatorSettings, path: str, operator: str, *more: str
+    reading: Reading, settings: NetworkOperatorSettings | GpuOperatorSettings, path: str, operator: str, *more: str
 ) -> Iterator[Mistake]:
     """The keys that every operator's section must leave out with existing: true. more: fields that this operator alone
     has.
@@ -45,7 +45,7 @@ def _installs_nothing(
     if not reading.in_existing:
         reason = f"is for existingCluster: a cluster that the program makes has no {operator}; leave it out"
         yield wrong((path, "existing"), True, reason)
-    for key, value in given.given("chart", "values", "driver_version", *more, "values_file"):
+    for key, value in settings.given("chart", "values", "driver_version", *more, "values_file"):
         if value is not None:
             reason = "does nothing with existing: true, because nothing is installed; leave it out"
             yield wrong((path, key), value, reason)

@@ -53,14 +53,14 @@ def _one_owner(reading: Reading) -> Iterator[Mistake]:
 
 def _device_plugin(pool: PoolReading) -> Iterator[Mistake]:
     """The node image's device plugin is a service that comes with the node image's driver."""
-    path, given = pool.path("gpuDevicePlugin"), pool.given.said("gpu_device_plugin")
-    if not pool.infiniband or given is None:
+    path, owner = pool.path("gpuDevicePlugin"), pool.given.said("gpu_device_plugin")
+    if not pool.infiniband or owner is None:
         return
     if not _owned(pool):
-        yield wrong(path, given, "says nothing: the program manages no GPUs of NVIDIA of the pool; leave it out")
-    elif given == "image" and pool.facts.gpu_driver != "image":
+        yield wrong(path, owner, "says nothing: the program manages no GPUs of NVIDIA of the pool; leave it out")
+    elif owner == "image" and pool.facts.gpu_driver != "image":
         reason = f"must be operator with gpuDriver {pool.facts.gpu_driver}: the image's device plugin needs its driver"
-        yield wrong(path, given, reason)
+        yield wrong(path, owner, reason)
 
 
 def _gpu_direct(pool: PoolReading) -> Iterator[Mistake]:
@@ -97,8 +97,8 @@ def _one_system(reading: Reading) -> Iterator[Mistake]:
     if not reading.in_azure:
         return
     version = reading.kubernetes
-    found = known(reading.infiniband_pools, lambda pool: (_by_nvidias_operator(pool), pool.os_sku))
-    systems = [(pool, system) for pool, (so, sku) in found if so for system in systems_of(sku, version)]
+    sides = known(reading.infiniband_pools, lambda pool: (_by_nvidias_operator(pool), pool.os_sku))
+    systems = [(pool, system) for pool, (so, sku) in sides if so for system in systems_of(sku, version)]
     for pool, _, first, _ in unlike_the_first(systems):
         reason = (
             f"must be the same system as that of pool {first.name} ({first.os_sku}), because the GPU Operator installs "

@@ -73,8 +73,8 @@ def _unknown(name: str, sizes: list[str]) -> str:
 def _feature(reading: Reading) -> Iterator[Mistake]:
     """AKSInfinibandSupport is registered for a whole subscription, or not."""
     gated = {True: "must be registered", False: "must not be registered"}
-    found = known(reading.infiniband_pools, lambda pool: pool.facts.size.placement_feature)
-    for pool, needed, first, other in unlike_the_first(found) if reading.in_azure else ():
+    features = known(reading.infiniband_pools, lambda pool: pool.facts.size.placement_feature)
+    for pool, needed, first, other in unlike_the_first(features) if reading.in_azure else ():
         reason = (
             f"cannot be in one stack with pool {first.name} ({first.facts.size.name}): for the one the subscription's "
             f"feature AKSInfinibandSupport {gated[needed]}, for the other it {gated[other]}; "

@@ -132,22 +132,22 @@ def _mode(pool: PoolReading) -> Iterator[Mistake]:
 def _devices(pool: PoolReading) -> Iterator[Mistake]:
     if not pool.infiniband or not ACCESS[pool.facts.mode].networks:
         return
-    given, size, path = pool.ipoib_devices, pool.facts.size, pool.path("ipoibDevices")
-    if not given and not size.ipoib_devices:
+    devices, size, path = pool.ipoib_devices, pool.facts.size, pool.path("ipoibDevices")
+    if not devices and not size.ipoib_devices:
         reason = (
             f"is missing; mode ipoib needs the interface of an HCA, and that of {size.name} is not known: see "
             "`ip -brief link | grep ^ib` on such a machine"
         )
         yield wrong(path, None, reason)
-    if len(given) > size.infiniband.hca_count:
-        yield wrong(path, list(given), f"must list {_hcas(size)} at most, one for each")
-    yield from listed_once(path, given)
+    if len(devices) > size.infiniband.hca_count:
+        yield wrong(path, list(devices), f"must list {_hcas(size)} at most, one for each")
+    yield from listed_once(path, devices)
     # An image that renames nothing has the kernel's own names.
     there = {*size.ipoib_devices, *(f"ib{number}" for number in range(size.infiniband.hca_count))}
-    if strange := [device for device in given if size.ipoib_devices and device not in there]:
+    if strange := [device for device in devices if size.ipoib_devices and device not in there]:
         known_ones = f"{', '.join(size.ipoib_devices)}, or ib0 and on; no {', '.join(strange)}"
         reason = f"must be interfaces of {size.name}'s HCAs, {known_ones}"
-        yield wrong(path, list(given), reason)
+        yield wrong(path, list(devices), reason)
 
 
 def _rails(pool: PoolReading) -> Iterator[Mistake]:

@@ -136,18 +136,18 @@ def _ordinary(pool: PoolReading) -> Iterator[Mistake]:
 
 
 def _node_selector(pool: PoolReading) -> Iterator[Mistake]:
-    given, path = pool.node_selector, pool.path("nodeSelector")
-    if pool.stack.in_existing and not given and not pool.adopted:
+    selector, path = pool.node_selector, pool.path("nodeSelector")
+    if pool.stack.in_existing and not selector and not pool.adopted:
         reason = (
             "is missing; in an existing cluster it must give the labels that the pool's nodes, and no others, carry"
         )
         yield wrong(path, None, reason)
-    if pool.adopted and given:
+    if pool.adopted and selector:
         reason = "is for pools that others keep; existingCluster.aks.nodePools names this one: leave it out"
-        yield wrong(path, given, reason)
-    if pool.stack.in_azure and pool.stack.settings.cluster is not None and given:
+        yield wrong(path, selector, reason)
+    if pool.stack.in_azure and pool.stack.settings.cluster is not None and selector:
         reason = "is for pools of an existing cluster; the agent pool identifies the nodes of this one: leave it out"
-        yield wrong(path, given, reason)
+        yield wrong(path, selector, reason)
 
 
 def _listed(pool: PoolReading) -> Iterator[Mistake]:

@@ -18,17 +18,17 @@ def _one_release(reading: Reading) -> Iterator[Mistake]:
     if "release" not in reading.settings.model_fields_set:
         return
     release = _release(reading)
-    for chart, path, given in (
+    for chart, path, version in (
         ("network-operator", "networkOperator", reading.settings.network_operator),
         ("gpu-operator", "gpuOperator", reading.settings.gpu_operator),
     ):
-        other = release_of(chart, given.chart.version)
+        other = release_of(chart, version.chart.version)
         if other is not None and other is not release:
             reason = (
                 f"is of release {other.name}, and aks-infiniband:release is {release.name}, which has "
                 f"{release.operator(chart).chart.version}: leave one of them out"
             )
-            yield wrong((path, "chart", "version"), given.chart.version, reason)
+            yield wrong((path, "chart", "version"), version.chart.version, reason)
 
 
 def _kubernetes(reading: Reading) -> Iterator[Mistake]:

@@ -21,11 +21,11 @@ _BESIDE_BURN_IN: Final = 600
 
 
 def _waits(reading: Reading) -> Iterator[Mistake]:
-    given = reading.settings.readiness
-    waits = {"pollSeconds": lambda: given.poll_seconds, "stableSeconds": lambda: given.stable_seconds}
+    readiness = reading.settings.readiness
+    waits = {"pollSeconds": lambda: readiness.poll_seconds, "stableSeconds": lambda: readiness.stable_seconds}
     for (key, _), seconds in known(waits.items(), lambda wait: wait[1]()):
-        if seconds >= given.timeout_seconds:
-            reason = f"must be less than timeoutSeconds, {given.timeout_seconds:g}"
+        if seconds >= readiness.timeout_seconds:
+            reason = f"must be less than timeoutSeconds, {readiness.timeout_seconds:g}"
             yield wrong(("readiness", key), seconds, reason)
 
 
@@ -52,13 +52,13 @@ def _bounds(path: Path, figure: str, bounds: GivenThreshold) -> Iterator[Mistake
 
 def _burn_in(reading: Reading) -> Iterator[Mistake]:
     """Half of a validation's time is for the pods to meet, and the other measurements need theirs."""
-    given = reading.settings.validation
-    least = _BESIDE_BURN_IN + 2 * 60 * (given.burn_in or 0)
-    if given.burn_in is not None and given.mode == "off":
-        yield wrong(("validation", "burnIn"), given.burn_in, "says nothing with mode off; leave it out")
-    elif given.burn_in is not None and given.timeout_seconds < least:
-        reason = f"needs timeoutSeconds of {least} at least, which is {given.timeout_seconds:g}"
-        yield wrong(("validation", "burnIn"), given.burn_in, reason)
+    validation = reading.settings.validation
+    least = _BESIDE_BURN_IN + 2 * 60 * (validation.burn_in or 0)
+    if validation.burn_in is not None and validation.mode == "off":
+        yield wrong(("validation", "burnIn"), validation.burn_in, "says nothing with mode off; leave it out")
+    elif validation.burn_in is not None and validation.timeout_seconds < least:
+        reason = f"needs timeoutSeconds of {least} at least, which is {validation.timeout_seconds:g}"
+        yield wrong(("validation", "burnIn"), validation.burn_in, reason)
 
 
 def _workspace(reading: Reading) -> Iterator[Mistake]:
@@ -74,20 +74,20 @@ def _workspace(reading: Reading) -> Iterator[Mistake]:
 
 
 def _namespaces(reading: Reading) -> Iterator[Mistake]:
-    given, path = reading.settings.workload.namespaces, ("workload", "namespaces")
-    for place, namespace in enumerate(given):
+    names, path = reading.settings.workload.namespaces, ("workload", "namespaces")
+    for place, namespace in enumerate(names):
         if namespace == NAMESPACE:
             reason = "has the settings anyway: the program makes it; list other namespaces"
             yield wrong((*path, place), namespace, reason)
         elif system := why_not_for_workloads(namespace):
             yield wrong((*path, place), namespace, f"{system}; list namespaces of workloads")
-        elif namespace in given[:place]:
+        elif namespace in names[:place]:
             yield wrong((*path, place), namespace, "must be listed once")
 
 
 def _created(reading: Reading) -> Iterator[Mistake]:
-    given = reading.settings.workload
-    if given.create_namespaces and not given.namespaces:
+    workload = reading.settings.workload
+    if workload.create_namespaces and not workload.namespaces:
         yield wrong(("workload", "createNamespaces"), True, "says nothing without namespaces; leave it out")
 
 

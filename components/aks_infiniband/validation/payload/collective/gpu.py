@@ -117,9 +117,9 @@ class Gpu:
 
     def read(self, address: int, size: int) -> bytes:
         """Bytes from its memory."""
-        found = ctypes.create_string_buffer(size)
-        self.call("Memcpy", found, address, size, _FROM_GPU)
-        return found.raw
+        buffer = ctypes.create_string_buffer(size)
+        self.call("Memcpy", buffer, address, size, _FROM_GPU)
+        return buffer.raw
 
     def fill(self, address: int, size: int, pattern: bytes) -> None:
         """Fill memory with a pattern: write it once from here, then let the GPU double what is there by copying."""
@@ -138,18 +138,18 @@ class Gpu:
         """
         if self._program is None:
             return self.differing_here(address, size, pattern)
-        theirs, found = self.allocate(len(pattern)), self.allocate(8)
+        theirs, counted = self.allocate(len(pattern)), self.allocate(8)
         self.write(theirs, pattern)
-        self.write(found, bytes(8))
-        values = [ctypes.c_uint64(value) for value in (address, size // 4, theirs, len(pattern) // 4, found)]
+        self.write(counted, bytes(8))
+        values = [ctypes.c_uint64(value) for value in (address, size // 4, theirs, len(pattern) // 4, counted)]
         parameters = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
         launch, function = self._program
         code = launch(function, _BLOCKS, 1, 1, _THREADS, 1, 1, 0, None, parameters, None)
         if code:
             raise RuntimeError(f"CUDA error: cuLaunchKernel returned {code}")
-        count = int.from_bytes(self.read(found, 8), "little")
+        count = int.from_bytes(self.read(counted, 8), "little")
         self.free(theirs)
-        self.free(found)
+        self.free(counted)
         return count
 
     def event(self) -> int:
@@ -217,12 +217,12 @@ class Gpu:
         """Like `differing`, but this process counts."""
         expected = pattern * max(1, _CHUNK // len(pattern))
         # One buffer, and the C library compares: 8 GiB are read back, by each of eight processes.
-        found, compare, count = ctypes.create_string_buffer(len(expected)), ctypes.CDLL(None).memcmp, 0
+        buffer, compare, count = ctypes.create_string_buffer(len(expected)), ctypes.CDLL(None).memcmp, 0
         for start in range(0, size, len(expected)):
             length = min(len(expected), size - start)
-            self.call("Memcpy", found, address + start, length, _FROM_GPU)
-            if compare(found, expected, ctypes.c_size_t(length)):
-                words = memoryview(found.raw[:length]).cast("I"), memoryview(expected[:length]).cast("I")
+            self.call("Memcpy", buffer, address + start, length, _FROM_GPU)
+            if compare(buffer, expected, ctypes.c_size_t(length)):
+                words = memoryview(buffer.raw[:length]).cast("I"), memoryview(expected[:length]).cast("I")
                 count += sum(map(operator.ne, *words))
         return count
 
@@ -232,9 +232,9 @@ class Gpu:
 
     def made(self, name: str, *arguments: Any) -> int:
         """The product of a function of the runtime: a pointer, in its first argument."""
-        found = ctypes.c_void_p()
-        self.call(name, ctypes.byref(found), *arguments)
-        return found.value or 0
+        pointer = ctypes.c_void_p()
+        self.call(name, ctypes.byref(pointer), *arguments)
+        return pointer.value or 0
 
     def call(self, name: str, *arguments: Any) -> None:
         """Call a function of the runtime. Raises RuntimeError, in the runtime's words."""

@@ -54,8 +54,8 @@ def judge_collective(collective: Collective, plan: CollectivePlan) -> list[Check
     if judged is None or not judged["nodes"]:
         asked = {"collective-transport": plan["transport"], "all-reduce": None, "collective-sum": _NO_WRONG}
         return [*checks, *(not_measured(name, TIME_IS_UP, expected=value) for name, value in asked.items())]
-    found = [*_transport(judged, plan), *_devices(judged, plan), *judge_bandwidth(judged, plan)]
-    return [*checks, *found, *_launched(judged)]
+    every = [*_transport(judged, plan), *_devices(judged, plan), *judge_bandwidth(judged, plan)]
+    return [*checks, *every, *_launched(judged)]
 
 
 def judge_run(run: Run) -> list[Check]:
@@ -70,9 +70,9 @@ def falls_short(run: Run, plan: CollectivePlan) -> bool:
 
 def as_try(run: Run, plan: CollectivePlan) -> Try:
     """The result of one run, in the form in which a check lists its tries: value, error."""
-    found = judged_size(run["sizes"], plan["thresholds"].get("infiniband"))
+    size = judged_size(run["sizes"], plan["thresholds"].get("infiniband"))
     first = run["failures"][0]["reason"] if run["failures"] else None
-    return {"value": found and float(f"{found['bus_gb_per_s']:.4g}"), "error": first or run["stopped"]}
+    return {"value": size and float(f"{size['bus_gb_per_s']:.4g}"), "error": first or run["stopped"]}
 
 
 def _ended(run: Run) -> list[Check]:
@@ -181,13 +181,13 @@ def judge_bandwidth(run: Run, plan: CollectivePlan) -> list[Check]:
 
 
 def _busbw(run: Run, bound: Threshold | None) -> Check:
-    found = judged_size(run["sizes"], bound)
-    if found is None:
+    size = judged_size(run["sizes"], bound)
+    if size is None:
         asked = bound["fail"] if bound else None
         cause = run["stopped"] or "the run did not come to the size that is judged"
         return not_measured("all-reduce", cause, expected=asked)
-    check = _judged("all-reduce", found["bus_gb_per_s"], bound, f"{shown_bytes(found['bytes'])}, ring", run)
-    return with_spread(check, found.get("spread"))
+    check = _judged("all-reduce", size["bus_gb_per_s"], bound, f"{shown_bytes(size['bytes'])}, ring", run)
+    return with_spread(check, size.get("spread"))
 
 
 def with_spread(check: Check, spread: Spread | None) -> Check:

@@ -40,10 +40,10 @@ def unique_id() -> str:
 
     Raises OSError without a library, RuntimeError in the library's words.
     """
-    found = UniqueId()
+    made = UniqueId()
     library = collectives()[1]
-    _check(library, library.ncclGetUniqueId(ctypes.byref(found)))
-    return bytes(found.internal).hex()
+    _check(library, library.ncclGetUniqueId(ctypes.byref(made)))
+    return bytes(made.internal).hex()
 
 
 class NcclRanks:

@@ -108,7 +108,7 @@ def read_log(text: str) -> Evidence:
         "devices": dict(sorted(devices.items())),
         "gpu_direct": _gpu_direct(lines, dma_buf=dma_buf) if "/GDRDMA" in "".join(channels) else {},
         "dma_buf": dma_buf if _last(_NETWORK, lines) else None,
-        "hcas_direct": _all_of(found[2].lower() == "enabled" for found in map(_HCA_DIRECT.search, lines) if found),
+        "hcas_direct": _all_of(hit[2].lower() == "enabled" for hit in map(_HCA_DIRECT.search, lines) if hit),
         "nvls_channels": max((int(number) for number in _all(_NVLS, lines)), default=0),
         "warnings": warnings_of(lines),
     }
@@ -120,7 +120,7 @@ def _gpu_direct(lines: Sequence[str], *, dma_buf: bool) -> dict[str, int]:
     if version and version[1] == "RCCL":
         by_dma_buf = told[1].lower() == "dmabuf" if told else dma_buf
         return {"DMA-BUF" if by_dma_buf else "amdgpu's peer memory": 1}
-    named = [found[1] for found in map(_HCA_DIRECT.search, lines) if found and found[1]]
+    named = [match[1] for match in map(_HCA_DIRECT.search, lines) if match and match[1]]
     return {"DMA-BUF" if dma_buf and (not named or "DMABUF" in named) else "nvidia-peermem": 1}
 
 
@@ -186,11 +186,11 @@ def _within_the_host(evidence: Evidence) -> str:
 
 def _named_devices(lines: Sequence[str]) -> dict[str, tuple[str, str]]:
     """Number to name and link of the devices that NCCL opened."""
-    found = {}
+    devices = {}
     for match in filter(None, map(_USING_IB.search, lines)):
         for number, name, link in _IB_DEVICE.findall(match["devices"]):
-            found[number] = (name, link)
-    return found
+            devices[number] = (name, link)
+    return devices
 
 
 def warnings_of(lines: Sequence[str]) -> list[str]:

@@ -76,9 +76,9 @@ def _of_domain(run: Run, plan: CollectivePlan) -> list[Check]:
         return checks
     checks += [fails(_TRANSPORT, NVLINK, seen, _OTHER_WAY, node=node) for node, seen in wrong]
     bound = plan["thresholds"].get("nvlink")
-    found = judged_size(run["sizes"], bound)
-    if wrong or found is None:
+    size = judged_size(run["sizes"], bound)
+    if wrong or size is None:
         return [*checks, not_measured(FIGURE, run["stopped"] or f"it went another way: see {_TRANSPORT}")]
-    what = f"{shown_bytes(found['bytes'])}, {len(run['nodes'])} machines of one NVLink domain"
+    what = f"{shown_bytes(size['bytes'])}, {len(run['nodes'])} machines of one NVLink domain"
     checks.append(passes(_TRANSPORT, NVLINK))
-    return [*checks, judge_figure(FIGURE, found["bus_gb_per_s"], bound, what, _SLOW)]
+    return [*checks, judge_figure(FIGURE, size["bus_gb_per_s"], bound, what, _SLOW)]

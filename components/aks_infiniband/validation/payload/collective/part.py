@@ -194,16 +194,16 @@ def watch(started: Sequence[Started], deadline: float) -> dict[int, str]:
 
 def entry_of(started: Started, ended: Ended, stopped: str | None) -> Rank:
     """The result that a rank has written, and the end of the rank: ``failure`` is None if it ended well."""
-    found: Rank = {"rank": started.rank, "gpu": started.gpu}
+    rank: Rank = {"rank": started.rank, "gpu": started.gpu}
     with contextlib.suppress(OSError, ValueError):
-        found = json.loads((started.folder / "result.json").read_text(encoding="utf-8"))
+        rank = json.loads((started.folder / "result.json").read_text(encoding="utf-8"))
     reason = stopped or (None if ended.code == 0 else reason_of(ended))
-    found["failure"] = None
+    rank["failure"] = None
     if reason is not None:
         warned = warnings_of(started.log().splitlines())
         told = explained(reason, own=stopped is None, output=ended.output, warned=warned)
-        found["failure"] = {**told, "output": shortened(ended.output)}
-    return found
+        rank["failure"] = {**told, "output": shortened(ended.output)}
+    return rank
 
 
 def reason_of(ended: Ended) -> str:

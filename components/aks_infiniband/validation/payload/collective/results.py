@@ -132,7 +132,7 @@ def node_entry(
         "sizes": best.get("sizes", []),
         "small": best.get("small"),
         "stopped": best.get("stopped"),
-        "one_by_one": next((found for rank in ranks if (found := rank.get("one_by_one"))), None),
+        "one_by_one": next((figures for rank in ranks if (figures := rank.get("one_by_one"))), None),
         "seconds": round(seconds, 1),
         "evidence": together([read_log(log) for log in logs]),
         "ranks": [cast("Rank", {key: rank.get(key) for key in _OF_RANK}) for rank in ranks],
@@ -176,7 +176,7 @@ def merged(
         "sizes": first["sizes"] if first else [],
         "small": first and first["small"],
         "stopped": first and first["stopped"],
-        "one_by_one": next((found for entry in nodes if (found := entry.get("one_by_one"))), None),
+        "one_by_one": next((figures for entry in nodes if (figures := entry.get("one_by_one"))), None),
         "seconds": max((entry["seconds"] for entry in nodes), default=0.0),
         "wrong": [
             {"node": entry["node"], "gpu": rank["gpu"], "elements": rank["wrong"]}

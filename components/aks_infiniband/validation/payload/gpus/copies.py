@@ -59,9 +59,9 @@ class Copies:
         if self._gpu.function("DeviceEnablePeerAccess")(peer, 0) not in (0, _ALREADY):
             return None
         stream, own = self._gpu.stream, self._number
-        found = self._timed(lambda: self._gpu.call("MemcpyPeerAsync", theirs, peer, self._own, own, BYTES, stream))
+        rates = self._timed(lambda: self._gpu.call("MemcpyPeerAsync", theirs, peer, self._own, own, BYTES, stream))
         self._gpu.free(theirs)
-        return found
+        return rates
 
     def _timed(self, copy: Callable[[], None], during: Callable[[], None] = lambda: None) -> list[float]:
         events = [self._gpu.event() for _ in range(_REPEATS + 1)]

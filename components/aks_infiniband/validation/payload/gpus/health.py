@@ -45,9 +45,9 @@ def with_identity(cause: str, gpu: Gpu) -> str:
     return f"{cause} ({', '.join(known)})" if known else cause
 
 
-def judge_health(found: Sequence[NodeGpus]) -> list[Check]:
+def judge_health(answers: Sequence[NodeGpus]) -> list[Check]:
     """The checks of everything that NVML reports. Clocks are judged only if no other process works on the GPU."""
-    gpus = [(one["node"], gpu) for one in found for gpu in one["gpus"] if gpu["pci"]]
+    gpus = [(one["node"], gpu) for one in answers for gpu in one["gpus"] if gpu["pci"]]
     kinds: dict[str, tuple[str, Callable[[Sequence[Placed]], Iterator[Check]], Callable[[Gpu], bool]]] = {
         "gpu-throttling": (
             "no reason of lower clocks but the power cap",

@@ -38,17 +38,17 @@ Tries = Callable[[Placed], Sequence[Try]]
 
 def judge_copies(name: str, gpus: Sequence[Placed], tries: Tries) -> list[Check]:
     """One of the two figures of all GPUs: each that its link does not explain, or one check that there is none."""
-    measured = {place: found for place, gpu in enumerate(gpus) if (found := CHECKS[name](gpu[1]))}
+    measured = {place: figures for place, gpu in enumerate(gpus) if (figures := CHECKS[name](gpu[1]))}
     if not measured:
         said = sorted({word for _, gpu in gpus for word in gpu.get("said", [])})
         return [make_check(name, "not measured", expected=None, measured="; ".join(said) or None)]
     asked = _asked([gpu for _, gpu in gpus], measured.values())
     if asked is None:
-        seen = spread(found["median"] for found in measured.values())
+        seen = spread(figures["median"] for figures in measured.values())
         return [make_check(name, "not judged", expected=None, measured=seen, unit=_UNIT)]
     least = LEAST_SHARE * asked
-    low = [place for place, found in measured.items() if found["median"] < least]
-    seen = f"{spread(found['median'] for found in measured.values())} {_UNIT}, each alone"
+    low = [place for place, figures in measured.items() if figures["median"] < least]
+    seen = f"{spread(figures['median'] for figures in measured.values())} {_UNIT}, each alone"
     if len(low) > max(_FEW, len(measured) / 2):
         expected = f"at least {least:.3g} {_UNIT} of most GPUs"
         return [make_check(name, "warn", expected=expected, measured=seen, cause=_MOST_ARE_LOW)]
@@ -57,14 +57,14 @@ def judge_copies(name: str, gpus: Sequence[Placed], tries: Tries) -> list[Check]
     return [_low(name, gpus[place], measured[place], asked, tries(gpus[place])) for place in low]
 
 
-def _asked(gpus: Sequence[Gpu], found: Iterable[Spread]) -> float | None:
+def _asked(gpus: Sequence[Gpu], spreads: Iterable[Spread]) -> float | None:
     """The rate that the links of a pool's GPUs can reach; if NVML does not report it, or it is not published, the rate
     of most.
     """
     width, generation = due_link(gpus)
     if generation in LINKS:
         return LINKS[generation] * (width or _LANES) / _LANES
-    values = [one["median"] for one in found]
+    values = [one["median"] for one in spreads]
     return median(values) if len(values) > _FEW else None
 
 
@@ -76,27 +76,27 @@ _MOST_ARE_LOW = (
 )
 
 
-def _low(name: str, placed: Placed, found: Spread, asked: float, tries: Sequence[Try]) -> Check:
+def _low(name: str, placed: Placed, figures: Spread, asked: float, tries: Sequence[Try]) -> Check:
     node, gpu = placed
     more: Details = {
         "node": node,
         "device": device_of(gpu),
         "unit": _UNIT,
         "tries": tries if len(tries) > 1 else None,
-        "spread": found,
+        "spread": figures,
     }
     expected = f"at least {LEAST_SHARE * asked:.3g} {_UNIT} (two thirds of what its link can do, {asked:.3g})"
-    verdict = "fail" if is_steady(found) else "not judged"
-    if is_steady(found):
+    verdict = "fail" if is_steady(figures) else "not judged"
+    if is_steady(figures):
         more["cause"] = with_identity(
-            f"it copied alone, and is steadily low ({shown(found)}): the PCIe link (gpu-pcie), or the way to its NUMA "
-            "node's memory. Recreate the node",
+            f"it copied alone, and is steadily low ({shown(figures)}): the PCIe link (gpu-pcie), or the way to its "
+            "NUMA node's memory. Recreate the node",
             gpu,
         )
     else:
         more["cause"] = (
-            f"it copied alone, and its repetitions differ ({shown(found)}): something else uses the host's memory or "
+            f"it copied alone, and its repetitions differ ({shown(figures)}): something else uses the host's memory or "
             "the link, on this machine or next to it, so the figure says nothing of the GPU. Measure again when the "
             "machine is idle"
         )
-    return make_check(name, verdict, expected=expected, measured=found["median"], **more)
+    return make_check(name, verdict, expected=expected, measured=figures["median"], **more)

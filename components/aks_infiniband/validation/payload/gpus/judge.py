@@ -79,14 +79,14 @@ Tries = Sequence[Sequence[NodeGpus]]
 
 def judge_gpus(tries: Tries, plan: GpusPlan, nodes: Collection[str]) -> list[Check]:
     """All checks of a pool's GPUs. nodes: those that took part."""
-    found = tries[-1] if tries else []
-    answered = {one["node"] for one in found}
-    if not found:
+    answers = tries[-1] if tries else []
+    answered = {one["node"] for one in answers}
+    if not answers:
         return [not_measured("gpu-rate", TIME_IS_UP)]
     checks = [not_measured("gpu-rate", SILENT_NODE, node=node) for node in nodes if node not in answered]
-    gpus: list[Placed] = [(one["node"], gpu) for one in found for gpu in one["gpus"]]
+    gpus: list[Placed] = [(one["node"], gpu) for one in answers for gpu in one["gpus"]]
     alone = [(node, gpu) for node, gpu in gpus if not work_of_others(gpu)]
-    checks += [*_present(found, plan), *_ended(alone), *judge_health(found)]
+    checks += [*_present(answers, plan), *_ended(alone), *judge_health(answers)]
     checks += judge_others([(node, device_of(gpu), gpu) for node, gpu in gpus if gpu["pci"]])
     if not alone:
         return [*checks, *(make_check(name, "not measured", expected=None, measured=_OTHERS) for name in NAMES)]
@@ -111,14 +111,14 @@ def _is_absent(gpu: Gpu) -> bool:
     return gpu["pci"] is None and bool(_ABSENT.search(gpu.get("problem") or ""))
 
 
-def _present(found: Sequence[NodeGpus], plan: GpusPlan) -> list[Check]:
+def _present(answers: Sequence[NodeGpus], plan: GpusPlan) -> list[Check]:
     """Check that every node has all its GPUs, and find the one it lacks: that at an address at which other nodes have
     one.
     """
     asked, checks = plan["count"], []
-    addresses = {one["node"]: [gpu["pci"] for gpu in one["gpus"] if gpu["pci"]] for one in found}
+    addresses = {one["node"]: [gpu["pci"] for gpu in one["gpus"] if gpu["pci"]] for one in answers}
     whole = {tuple(sorted(there)) for there in addresses.values() if len(there) == asked}
-    for one in found:
+    for one in answers:
         absent = sum(map(_is_absent, one["gpus"]))
         if not absent:
             continue
@@ -146,14 +146,14 @@ def _ended(gpus: Sequence[Placed]) -> list[Check]:
 
 def _judge(figure: Figure, gpus: Sequence[Placed], tries: Tries) -> list[Check]:
     """One figure of some GPUs: each that is far below the others, or one check that says that there is none."""
-    measured = {place: found for place, (_, gpu) in enumerate(gpus) if (found := figure.of(gpu))}
+    measured = {place: figures for place, (_, gpu) in enumerate(gpus) if (figures := figure.of(gpu))}
     if not measured:
         said = sorted({word for _, gpu in gpus for word in gpu.get("said", [])})
         return [make_check(figure.check, "not measured", expected=None, measured="; ".join(said) or None)]
-    crowd = crowd_of(found["median"] for found in measured.values())
+    crowd = crowd_of(figures["median"] for figures in measured.values())
     checks = []
-    for place, found in measured.items():
-        lacks = crowd.middle - found["median"]
+    for place, figures in measured.items():
+        lacks = crowd.middle - figures["median"]
         far = crowd.is_far(lacks, share=figure.warn, z=modified_z(len(measured)))
         if len(measured) >= _LEAST_GPUS and (far or lacks > SURE_SHARE * crowd.middle):
             earlier = [_try(figure.of, made, gpus[place]) for made in tries]
@@ -161,19 +161,19 @@ def _judge(figure: Figure, gpus: Sequence[Placed], tries: Tries) -> list[Check]:
     if checks:
         return checks
     asked = f"no GPU {figure.warn:.0%} below the pool's median and outside its spread"
-    widest = max(measured.values(), key=lambda found: found["deviation"])
-    shares = spread(found["median"] for found in measured.values())
+    widest = max(measured.values(), key=lambda figures: figures["deviation"])
+    shares = spread(figures["median"] for figures in measured.values())
     seen = f"{shares} {figure.unit}; of one GPU at most {widest['deviation']:.1%} deviation"
     return [passes(figure.check, asked, seen)]
 
 
 def _slow(figure: Figure, node: str, gpu: Gpu, crowd: Crowd, tries: Sequence[Try]) -> Check:
-    found = figure.of(gpu)
-    assert found is not None
-    lacks = 1 - found["median"] / crowd.middle
+    figures = figure.of(gpu)
+    assert figures is not None
+    lacks = 1 - figures["median"] / crowd.middle
     asked = f"at least {crowd.middle * (1 - figure.fail):.4g} {figure.unit} ({1 - figure.fail:.0%} of the median)"
     cause = f"{lacks:.0%} below the pool's median of {crowd.middle:.4g} {figure.unit}: "
-    cause += pointing(found, steady=figure.steady, wide=_WIDE) or figure.steady
+    cause += pointing(figures, steady=figure.steady, wide=_WIDE) or figure.steady
     if figure.check == "gpu-rate":
         cause += _beside(gpu)
     more: Details = {
@@ -181,11 +181,11 @@ def _slow(figure: Figure, node: str, gpu: Gpu, crowd: Crowd, tries: Sequence[Try
         "device": device_of(gpu),
         "unit": figure.unit,
         "tries": tries if len(tries) > 1 else None,
-        "spread": found,
+        "spread": figures,
         "cause": with_identity(cause, gpu),
     }
     verdict = "fail" if lacks > figure.fail else "warn"
-    return make_check(figure.check, verdict, expected=asked, measured=found["median"], **more)
+    return make_check(figure.check, verdict, expected=asked, measured=figures["median"], **more)
 
 
 def _beside(gpu: Gpu) -> str:
@@ -197,12 +197,12 @@ def _beside(gpu: Gpu) -> str:
         "MHz": load["sm_clock"],
         "°C": load["temperature"],
     }
-    told = ", ".join(f"{found['median']:g} {unit}" for unit, found in read.items() if found)
+    told = ", ".join(f"{figures['median']:g} {unit}" for unit, figures in read.items() if figures)
     return f"; under load {told}; reasons of lower clocks: {reasons}"
 
 
 def _try(of: Callable[[Gpu], Spread | None], made: Sequence[NodeGpus], place: Placed) -> Try:
     theirs = [gpu for one in made if one["node"] == place[0] for gpu in one["gpus"]]
     gpu = next((gpu for gpu in theirs if gpu["number"] == place[1]["number"]), None)
-    found = of(gpu) if gpu else None
-    return {"value": found["median"] if found else None, "error": gpu.get("problem") if gpu else SILENT_NODE}
+    figures = of(gpu) if gpu else None
+    return {"value": figures["median"] if figures else None, "error": gpu.get("problem") if gpu else SILENT_NODE}

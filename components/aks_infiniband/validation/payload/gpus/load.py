@@ -40,13 +40,13 @@ def under_load(gpu: Gpu, products: Products, nvml: Nvml | None, watch: Watch | N
     count = _window(gpu, products)
     if watch is not None:
         watch.filled()
-    found = []
+    lines = []
     for reading in readings(gpu, products, nvml, count, seconds + WARMUP_SECONDS):
-        found.append(reading)
+        lines.append(reading)
         if watch is not None:
             watch.look()
     limits = (None, None) if nvml is None else (nvml.watts_limit, nvml.most_sm_clock)
-    return summary(found, seconds=seconds, precision=products.precision, limits=limits)
+    return summary(lines, seconds=seconds, precision=products.precision, limits=limits)
 
 
 def readings(gpu: Gpu, products: Products, nvml: Nvml | None, count: int, seconds: float) -> Iterator[Reading]:

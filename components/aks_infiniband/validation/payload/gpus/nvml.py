@@ -139,9 +139,9 @@ class Nvml:
     def reasons(self) -> list[str] | None:
         """Why clocks are lower than they could be, now."""
         for name in ("nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"):
-            found = ctypes.c_ulonglong()
-            if self._asked(name, ctypes.byref(found)):
-                return [word for bit, word in REASONS.items() if found.value & bit]
+            bits = ctypes.c_ulonglong()
+            if self._asked(name, ctypes.byref(bits)):
+                return [word for bit, word in REASONS.items() if bits.value & bit]
         return None
 
     @property
@@ -174,25 +174,25 @@ class Nvml:
         """The number of processes that compute on it. In a pod a driver may show none of them, or only those of the
         pod.
         """
-        found = (_Process * _MOST_PROCESSES)()
+        entries = (_Process * _MOST_PROCESSES)()
         for version in ("_v3", "_v2"):
             count = ctypes.c_uint(_MOST_PROCESSES)
-            if self._asked(f"nvmlDeviceGetComputeRunningProcesses{version}", ctypes.byref(count), found):
+            if self._asked(f"nvmlDeviceGetComputeRunningProcesses{version}", ctypes.byref(count), entries):
                 return count.value
         return None
 
     @property
     def mebibytes(self) -> int | None:
         """The part of its memory that all processes use, those that a pod does not see among them."""
-        found = _MemoryUse(version=_MEMORY_VERSION)
-        return found.used >> 20 if self._asked("nvmlDeviceGetMemoryInfo_v2", ctypes.byref(found)) else None
+        memory = _MemoryUse(version=_MEMORY_VERSION)
+        return memory.used >> 20 if self._asked("nvmlDeviceGetMemoryInfo_v2", ctypes.byref(memory)) else None
 
     @property
     def busy(self) -> float | None:
         """In which share of the last moments something ran on it."""
-        found = _Utilization()
-        told = self._asked("nvmlDeviceGetUtilizationRates", ctypes.byref(found))
-        return found.gpu / 100 if told else None
+        utilization = _Utilization()
+        told = self._asked("nvmlDeviceGetUtilizationRates", ctypes.byref(utilization))
+        return utilization.gpu / 100 if told else None
 
     @property
     def nvlinks(self) -> int | None:
@@ -205,12 +205,12 @@ class Nvml:
         return sum(state == 1 for state in states) if states else None
 
     def _number(self, name: str, *arguments: int) -> int | None:
-        found = ctypes.c_uint()
-        return found.value if self._asked(name, *arguments, ctypes.byref(found)) else None
+        number = ctypes.c_uint()
+        return number.value if self._asked(name, *arguments, ctypes.byref(number)) else None
 
     def _text(self, name: str) -> str | None:
-        found = ctypes.create_string_buffer(_TEXT_BYTES)
-        return found.value.decode(errors="replace") if self._asked(name, found, _TEXT_BYTES) else None
+        buffer = ctypes.create_string_buffer(_TEXT_BYTES)
+        return buffer.value.decode(errors="replace") if self._asked(name, buffer, _TEXT_BYTES) else None
 
     def _asked(self, name: str, *arguments: Any) -> bool:
         """True if a function exists and has answered. Raises NvmlError for a GPU that is lost."""

@@ -107,9 +107,9 @@ class OneGpu:
         self._meet(part)
         self._await_turn(part)
         for name, made in zip(("to_host", "from_host"), copies.with_host(self._read_pcie)):
-            found, before = spread_of(made), self.found.get(name)
-            if found and (before is None or found["median"] > before["median"]):  # type: ignore[index]
-                self.found[name] = found  # type: ignore[literal-required]
+            rates, before = spread_of(made), self.found.get(name)
+            if rates and (before is None or rates["median"] > before["median"]):  # type: ignore[index]
+                self.found[name] = rates  # type: ignore[literal-required]
         (self._folder / f"{part}-done.{self._number}").touch()
         if self._watch is not None:
             self._watch.look()
@@ -130,12 +130,12 @@ class OneGpu:
             return
         peer = next((number for number in others if number > self._number), others[0])
         try:
-            found = spread_of(copies.to_peer(peer) or [])
+            rates = spread_of(copies.to_peer(peer) or [])
         except (RuntimeError, TimeoutError) as error:
             self.found["said"].append(f"copy to GPU {peer}: {error}")
             return
-        if found:
-            self.found["to_peer"] = found
+        if rates:
+            self.found["to_peer"] = rates
         else:
             self.found["said"].append("GPUs of this node do not reach each other's memory")
 
@@ -185,9 +185,9 @@ def shares_memory(number: int) -> bool:
     """True if the kernel may keep its own data in a GPU's memory, as on GB200 and GB300 (assumed): then memory in use
     does not show other work. A runtime that does not say is one of another kind.
     """
-    found = ctypes.c_int()
-    code = opened(VENDORS[0].runtime).cudaDeviceGetAttribute(ctypes.byref(found), _HOST_PAGE_TABLES, number)
-    return code == 0 and bool(found.value)
+    attribute = ctypes.c_int()
+    code = opened(VENDORS[0].runtime).cudaDeviceGetAttribute(ctypes.byref(attribute), _HOST_PAGE_TABLES, number)
+    return code == 0 and bool(attribute.value)
 
 
 def _larger(one: int | None, other: int | None) -> int | None:

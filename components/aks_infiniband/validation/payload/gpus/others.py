@@ -98,16 +98,16 @@ def _most(one: _Number | None, other: _Number | None) -> _Number | None:
 
 def work_of_others(gpu: Gpu) -> str:
     """Other processes' work on a GPU, in words; empty if NVML shows nothing."""
-    found = gpu.get("others")
-    if found is None:
+    work = gpu.get("others")
+    if work is None:
         return ""
     words = []
-    if found["processes"]:
-        words.append(f"{found['processes']} other process{'es' if found['processes'] > 1 else ''}")
-    if found["mebibytes"] is not None and found["mebibytes"] >= LEAST_MEBIBYTES:
-        words.append(f"{found['mebibytes']} MiB of its memory in use by others")
-    if found["busy"] is not None and found["busy"] >= LEAST_BUSY:
-        words.append(f"busy {found['busy']:.0%} of the time before our load began")
+    if work["processes"]:
+        words.append(f"{work['processes']} other process{'es' if work['processes'] > 1 else ''}")
+    if work["mebibytes"] is not None and work["mebibytes"] >= LEAST_MEBIBYTES:
+        words.append(f"{work['mebibytes']} MiB of its memory in use by others")
+    if work["busy"] is not None and work["busy"] >= LEAST_BUSY:
+        words.append(f"busy {work['busy']:.0%} of the time before our load began")
     return ", ".join(words)
 
 
@@ -132,9 +132,9 @@ _CAUSE = (
 )
 
 
-def excused(checks: Sequence[Check], found: Sequence[NodeGpus]) -> list[Check]:
+def excused(checks: Sequence[Check], answers: Sequence[NodeGpus]) -> list[Check]:
     """Checks of what several nodes did together, without blame for what others' work on their GPUs may have caused."""
-    busy = sorted({one["node"] for one in found if any(map(work_of_others, one["gpus"]))})
+    busy = sorted({one["node"] for one in answers if any(map(work_of_others, one["gpus"]))})
     if not busy:
         return list(checks)
     why = f"others used GPUs of {', '.join(busy)} ({CHECK}), so a low figure says nothing of the machines"

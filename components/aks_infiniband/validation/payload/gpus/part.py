@@ -68,14 +68,14 @@ def _start(number: int, place: Place, plan: GpusPlan, work: Path) -> Running:
 def _found(number: int, work: Path, ended: Ended) -> Gpu:
     """The output of a process, and the reason why it did not come to its end."""
     try:
-        found: Gpu = json.loads((work / f"{number}.json").read_text(encoding="utf-8"))
+        gpu: Gpu = json.loads((work / f"{number}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        found = {"number": number, "index": None, "pci": None, "uuid": None, "said": []}
-    found["problem"] = found["cause"] = None
+        gpu = {"number": number, "index": None, "pci": None, "uuid": None, "said": []}
+    gpu["problem"] = gpu["cause"] = None
     if ended.error is not None:
         lines = shortened(ended.output).strip().splitlines()
         reason = reason_of(ended)
-        found["problem"] = lines[-1] if ended.code is not None and lines else reason
+        gpu["problem"] = lines[-1] if ended.code is not None and lines else reason
         told = explained(reason, own=ended.code is not None, output=ended.output)
-        found["cause"] = _HANGS if ended.code is None else told["cause"]
-    return found
+        gpu["cause"] = _HANGS if ended.code is None else told["cause"]
+    return gpu

@@ -126,21 +126,21 @@ class LightCheck:
         lead = self.pod.leading(carry, entry, len(self.board.entries()))
         lead.assemble()
         boards = self.pod.read()
-        found = entries_of(boards, self.pod.me.run)
-        self.expected = with_found_rate(self.expected, (hca for facts in found.values() for hca in facts["hcas"]))
-        state = self._state(boards[0].get(KEY), found, self._measure(lead, found))
+        known = entries_of(boards, self.pod.me.run)
+        self.expected = with_found_rate(self.expected, (hca for facts in known.values() for hca in facts["hcas"]))
+        state = self._state(boards[0].get(KEY), known, self._measure(lead, known))
         self.pod.leave({KEY: json.dumps(state)}, [stale_keys(left, self.pod.me.run) for left in boards])
         lead.extend(self.arguments.measure_seconds / _TELL_SHARE)
-        told = lead.step({"tell": {node: said_of(state["nodes"][node]) for node in found}})
+        told = lead.step({"tell": {node: said_of(state["nodes"][node]) for node in known}})
         lead.end()
-        gone = [f"not told, for a workload took the node: {node}" for node in found if node not in told]
-        bad = [f"{node}: {state['nodes'][node]['message']}" for node in found if not state["nodes"][node]["healthy"]]
-        looked = f"pool {state['pool']}: {len(found)} of {self.expected['node_count']} nodes were idle"
+        gone = [f"not told, for a workload took the node: {node}" for node in known if node not in told]
+        bad = [f"{node}: {state['nodes'][node]['message']}" for node in known if not state["nodes"][node]["healthy"]]
+        looked = f"pool {state['pool']}: {len(known)} of {self.expected['node_count']} nodes were idle"
         return EXIT_DONE, "\n".join(
             [f"{looked}, {len(bad)} of them not healthy", *_lacks(state["members"]), *bad, *gone]
         )
 
-    def _measure(self, lead: Lead, found: FactsByNode) -> Measured:
+    def _measure(self, lead: Lead, facts: FactsByNode) -> Measured:
         nodes, whole = list(lead.members), True
 
         def do_step(step: Step) -> Mapping[str, Results]:
@@ -161,7 +161,7 @@ class LightCheck:
                 groups=((_KIND,),),
             )
             if whole and list(lead.members) == nodes:
-                every = judge_rdma(measured, self.expected["thresholds"], found)
+                every = judge_rdma(measured, self.expected["thresholds"], facts)
                 checks = [check for check in every if check["check"] == _FIGURE]
                 for row in rows(measured):
                     if row["figure"] == _FIGURE and row["value"] is not None:
@@ -170,18 +170,18 @@ class LightCheck:
                 checks = [not_measured(_FIGURE, "a workload took one of the nodes, or a pod did not answer in time")]
         return Measured(checks, bandwidth, lead.step({"counters": True}))
 
-    def _state(self, last: str | None, found: FactsByNode, measured: Measured) -> State:
+    def _state(self, last: str | None, known: FactsByNode, measured: Measured) -> State:
         """The report of this run, and what earlier runs said of nodes that still exist. last: the report before."""
         nodes = {node["metadata"]["name"]: node for node in self.pod.api.nodes(self.arguments.selector)}
         before, left = states_in(last)
         expected, now = self.expected["node_count"], datetime.now(timezone.utc)
         _, gone = missing_nodes(expected, nodes, {*before, *left})
-        seen = {node: self._seen(node, nodes.get(node), found, measured, before) for node in found}
+        seen = {node: self._seen(node, nodes.get(node), known, measured, before) for node in known}
         checks = [
             *measured.checks,
             *judge_counters({node: each.errors for node, each in seen.items()}, self.expected["error_counters"]),
         ]
-        for node, facts in found.items():
+        for node, facts in known.items():
             checks += [*judge_hcas(node, facts, self.expected), judge_verbs(node, facts)]
         run: Run = {"at": now.isoformat(timespec="seconds"), "by": LIGHT_CHECK, "pool": self.expected["pool"]}
         states = {node: state_of(node, each, checks, run, before.get(node)) for node, each in seen.items()}
@@ -198,14 +198,14 @@ class LightCheck:
         }
 
     def _seen(
-        self, name: str, node: Object | None, found: FactsByNode, measured: Measured, before: Mapping[str, NodeState]
+        self, name: str, node: Object | None, known: FactsByNode, measured: Measured, before: Mapping[str, NodeState]
     ) -> Seen:
-        facts = found[name]
+        facts = known[name]
         counters = measured.counters.get(name) or facts["counters"]
         errors = errors_since(before[name]["counters"] if name in before else {}, facts["counters"], counters)
         return Seen(facts, counters, errors, measured.bandwidth.get(name, {}), identity_of(node) if node else UNKNOWN)
 
-    def _held(self, found: Mapping[str, Measurement], nodes: Mapping[str, Object]) -> Mapping[str, list[Held]]:
+    def _held(self, measurements: Mapping[str, Measurement], nodes: Mapping[str, Object]) -> Mapping[str, list[Held]]:
         """By node, what the record of machines holds against it. If the record cannot be read, a node whose condition
         says that it fell short keeps that.
         """
@@ -215,8 +215,8 @@ class LightCheck:
             if error.status != _NOT_FOUND:
                 raise
             texts = {}
-        held = held_in(texts.get(RECORD_KEY), found)
-        return {name: kept_in(nodes[name]) for name in found if name in nodes} if held is None else held
+        held = held_in(texts.get(RECORD_KEY), measurements)
+        return {name: kept_in(nodes[name]) for name in measurements if name in nodes} if held is None else held
 
     def _tell(self, said: Said | None) -> None:
         """Set the condition of this pod's own node, and create an Event if one is due.

@@ -91,7 +91,7 @@ def look(
     pool: Pool,
     nodes: Sequence[Object],
     before: Mapping[str, Known] | None,
-    found: tuple[Mapping[str, NodeState], Measured],
+    measured: tuple[Mapping[str, NodeState], Measured],
     signs: Signs,
     *,
     taint: str,
@@ -113,9 +113,9 @@ def look(
             one, ended = _announced(one, node, signs, name)
             told += ended
         elif one["due"]:
-            one, ended = _settled(pool, name, one, found, now)
+            one, ended = _settled(pool, name, one, measured, now)
             told += ended
-            if one["due"] and one["usable"] and not _failed(found[0].get(name), one):
+            if one["due"] and one["usable"] and not _failed(measured[0].get(name), one):
                 wanting.append(name)
         if _has(node, taint) and not one["gated"]:
             lift.append(name)
@@ -187,10 +187,10 @@ def _seen(one: Known, node: Object, pool: Pool, taint: str, now: float) -> Known
 
 
 def _settled(
-    pool: Pool, name: str, one: Known, found: tuple[Mapping[str, NodeState], Measured], now: float
+    pool: Pool, name: str, one: Known, results: tuple[Mapping[str, NodeState], Measured], now: float
 ) -> tuple[Known, list[Told]]:
     """A node that has to be measured, in the light of its measurements."""
-    states, measured = found
+    states, measured = results
     state = states.get(name)
     admits = _admits(one, measured.get(name, ()))
     if admits and not (state and not state["healthy"]):

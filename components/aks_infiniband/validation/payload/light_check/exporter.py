@@ -65,8 +65,8 @@ def _samples(report: State, record: str | None) -> Iterator[Sample]:
         yield "nodes_expected", pool, members["expected"]
         yield "nodes_present", pool, members["present"]
     states = {node: state for node, state in sorted(report["nodes"].items()) if is_state(state)}  # it may be edited
-    found = {node: state["measurement"] for node, state in states.items() if "measurement" in state}
-    there = {name: found.get(name) for name in {*states, *((members or {}).get("names") or ())}}
+    measurements = {node: state["measurement"] for node, state in states.items() if "measurement" in state}
+    there = {name: measurements.get(name) for name in {*states, *((members or {}).get("names") or ())}}
     held = held_in(record, there) or {}
     for node, state in states.items():
         yield from _of_node({**pool, "node": node}, state, held.get(node, ()))

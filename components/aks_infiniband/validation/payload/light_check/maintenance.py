@@ -42,7 +42,7 @@ class Owner(NamedTuple):
 def events_in(conditions: Sequence[Object]) -> set[str]:
     """The scheduled events that conditions announce; empty if none of them says which."""
     told = [str(one.get(key) or "") for one in conditions for key in ("type", "message")]
-    names = {found[1] for found in map(_SCHEDULED.match, told) if found}
+    names = {match[1] for match in map(_SCHEDULED.match, told) if match}
     return names & set(EVENTS)
 
 
@@ -52,9 +52,9 @@ def moment_of(conditions: Sequence[Object]) -> float:
 
 
 def _moment(message: str) -> float:
-    found = _TIME.search(message)
+    match = _TIME.search(message)
     try:
-        return parsedate_to_datetime(found[1]).timestamp() if found else 0.0
+        return parsedate_to_datetime(match[1]).timestamp() if match else 0.0
     except ValueError:  # such as a 31st of February
         return 0.0
 
@@ -128,8 +128,8 @@ def _some(pods: Sequence[str]) -> str:
 
 def by_owner(pods: Sequence[Object], owners: Mapping[str, Owner]) -> dict[tuple[str, Owner], list[Object]]:
     """Pods by namespace and owner. owners: by the pods' uid."""
-    found: dict[tuple[str, Owner], list[Object]] = {}
+    affected: dict[tuple[str, Owner], list[Object]] = {}
     for pod in pods:
         key = (str(pod["metadata"]["namespace"]), owners[str(pod["metadata"]["uid"])])
-        found.setdefault(key, []).append(pod)
-    return found
+        affected.setdefault(key, []).append(pod)
+    return affected

@@ -108,30 +108,30 @@ def states_in(text: str | None) -> tuple[dict[str, NodeState], list[str]]:
     )
 
 
-def is_state(found: object) -> bool:
+def is_state(value: object) -> bool:
     """True if this is the state of a node, in its form."""
-    if not isinstance(found, dict) or not _Found.__required_keys__ <= set(found):
+    if not isinstance(value, dict) or not _Found.__required_keys__ <= set(value):
         return False
-    texts, links = (found["reason"], found["message"]), found["links"]
-    tables = (found["bandwidth"], *_values(found["counters"]), *_values(found["errors"]))
+    texts, links = (value["reason"], value["message"]), value["links"]
+    tables = (value["bandwidth"], *_values(value["counters"]), *_values(value["errors"]))
     return (
-        isinstance(found["healthy"], bool)
-        and ("measurement" not in found or is_measurement(found["measurement"]))
+        isinstance(value["healthy"], bool)
+        and ("measurement" not in value or is_measurement(value["measurement"]))
         and all(isinstance(text, str) for text in texts)
         and isinstance(links, dict)
         and all(isinstance(link, dict) and set(Link.__required_keys__) <= set(link) for link in links.values())
         and all(isinstance(table, dict) and all(map(_is_number, table.values())) for table in tables)
         and all(_is_number(link["rate_gbps"]) or link["rate_gbps"] is None for link in links.values())
-        and _is_number(found["checked"])
+        and _is_number(value["checked"])
     )
 
 
-def _values(found: object) -> list[object]:
-    return list(found.values()) if isinstance(found, dict) else [None]
+def _values(value: object) -> list[object]:
+    return list(value.values()) if isinstance(value, dict) else [None]
 
 
-def _is_number(found: object) -> bool:
-    return isinstance(found, (int, float)) and not isinstance(found, bool)
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def errors_since(before: Counters, start: Counters, now: Counters) -> Counters:

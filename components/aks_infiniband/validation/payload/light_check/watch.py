@@ -67,12 +67,12 @@ class Watch:
 
     def _pool(self, pool: Pool, before: Noted | None, now: float) -> Noted:
         nodes = self.api.nodes(pool["selector"])
-        found = self._found(pool, nodes) if before and _is_due(before, nodes, self.settings) else ({}, {})
+        measured = self._found(pool, nodes) if before and _is_due(before, nodes, self.settings) else ({}, {})
         seen = look(
             pool,
             nodes,
             before["nodes"] if before else None,
-            found,
+            measured,
             Signs(self.settings["problems"], self.settings["maintenance"]),
             taint=self.settings["taint"],
             now=now,
@@ -140,10 +140,10 @@ class Watch:
         namespace, (scheduled, now_job) = self.settings["namespace"], pool["runs"]
         if not seen.run and not begun:
             return 0.0
-        found = [self.api.cron_job(namespace, name) for name in (scheduled, now_job)]
-        runs = any((job.get("status") or {}).get("active") for job in found)
+        jobs = [self.api.cron_job(namespace, name) for name in (scheduled, now_job)]
+        runs = any((job.get("status") or {}).get("active") for job in jobs)
         waits = seen.run and not runs and now - begun >= PACE_SECONDS
-        suspended = bool(found[1]["spec"].get("suspend"))
+        suspended = bool(jobs[1]["spec"].get("suspend"))
         if waits and suspended:
             print(f"pool {pool['name']}: a light check begins", flush=True)
             self.api.suspend_cron_job(namespace, now_job, suspended=False)
@@ -196,14 +196,14 @@ def notes_in(text: str | None) -> dict[str, Noted]:
     return {name: noted for name, noted in pools.items() if _is_noted(noted)} if isinstance(pools, dict) else {}
 
 
-def _is_noted(found: object) -> bool:
-    if not isinstance(found, dict) or not isinstance(found.get("nodes"), dict):
+def _is_noted(value: object) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("nodes"), dict):
         return False
     form = {"vm": str, "boot": str, "due": str, "since": (int, float), "usable": (int, float), "gated": bool}
     form |= {"tainted": bool, "told": bool}
-    return isinstance(found.get("begun"), (int, float)) and all(
+    return isinstance(value.get("begun"), (int, float)) and all(
         isinstance(one, dict) and all(isinstance(one.get(key), kind) for key, kind in form.items())  # type: ignore[arg-type]
-        for one in found["nodes"].values()
+        for one in value["nodes"].values()
     )
 
 

@@ -47,11 +47,11 @@ def read_counters(devices: Path | None) -> Counters:
 
     devices: the machine's own /sys/class/infiniband; None if the pod does not have it.
     """
-    found: Counters = {}
+    counters: Counters = {}
     for folder in sorted(devices.glob("*/ports/1/counters") if devices else ()):
         values = {name: _number(folder / name) for name in LIMITS}
-        found[folder.parents[2].name] = {name: value for name, value in values.items() if value is not None}
-    return found
+        counters[folder.parents[2].name] = {name: value for name, value in values.items() if value is not None}
+    return counters
 
 
 def growth(before: Mapping[str, Mapping[str, int]], after: Mapping[str, Mapping[str, int]]) -> Counters:

@@ -35,10 +35,10 @@ def gather(
     """Wait until every node of the run has left its facts, or until time is up; returns what is there then."""
     started, said = time.monotonic(), -1
     while True:
-        found = entries_of(read(), run)
-        if len(found) >= node_count or time.monotonic() - started >= timeout_seconds:
-            return found
-        if len(found) != said:
-            said = len(found)
+        facts = entries_of(read(), run)
+        if len(facts) >= node_count or time.monotonic() - started >= timeout_seconds:
+            return facts
+        if len(facts) != said:
+            said = len(facts)
             print(f"{said} of {node_count} nodes have reported", flush=True)
         time.sleep(poll_seconds)

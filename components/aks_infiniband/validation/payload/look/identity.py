@@ -41,7 +41,11 @@ def identity_of(node: Object) -> Identity:
 
 def identity_in(facts: Object) -> Identity:
     """The identity that a pod has reported with its facts; unknown if it did not, as with an older release."""
-    found = facts.get("identity")
-    if isinstance(found, dict) and found.keys() == UNKNOWN.keys() and all(isinstance(x, str) for x in found.values()):
-        return cast("Identity", found)
+    identity = facts.get("identity")
+    if (
+        isinstance(identity, dict)
+        and identity.keys() == UNKNOWN.keys()
+        and all(isinstance(x, str) for x in identity.values())
+    ):
+        return cast("Identity", identity)
     return UNKNOWN

@@ -61,16 +61,16 @@ def _environment(node: str, facts: Facts, expected: Mapping[str, str]) -> list[C
 def _interface(node: str, interfaces: Mapping[str, Interface], name: str) -> Check:
     """The check of one IPoIB interface that a pod of the pool has."""
     asked = "an InfiniBand interface with an address"
-    found = interfaces.get(name)
-    if found is None:
+    addresses = interfaces.get(name)
+    if addresses is None:
         seen = f"no {name}; the pod has {', '.join(sorted(interfaces)) or 'no interface'}"
         cause = "Multus did not attach the pod's networks: it was not on the node yet when the pod started"
-    elif not found["infiniband"]:
+    elif not addresses["infiniband"]:
         seen, cause = f"{name} is of another type", "the network's CNI plugin is not ipoib"
-    elif not found["addresses"]:
+    elif not addresses["addresses"]:
         seen, cause = f"{name} has no address", "the IPPool lacks a block for the node, or its range is too small"
     else:
-        measured = f"{name} {', '.join(found['addresses'])}"
+        measured = f"{name} {', '.join(addresses['addresses'])}"
         return passes("ipoib-interface", asked, measured, node=node, device=name)
     return fails("ipoib-interface", asked, seen, cause, node=node, device=name)
 

@@ -163,14 +163,14 @@ def read_versions(roots: Roots) -> dict[str, str]:
             if _text(device / "ports/1/link_layer") == "InfiniBand" and (text := _text(device / "fw_ver"))
         }
     )
-    found = {
+    versions = {
         "kernel": _text(roots.proc / "sys/kernel/osrelease"),
         "mlx5 driver": _text(roots.sys / "module/mlx5_core/version"),
         "NVIDIA driver": _text(roots.sys / "module/nvidia/version"),
         "AMD driver": _text(roots.sys / "module/amdgpu/version"),
         "HCA firmware": ", ".join(firmware) or None,
     }
-    return {name: text for name, text in found.items() if text}
+    return {name: text for name, text in versions.items() if text}
 
 
 def read_uverbs_names(sys_root: Path) -> dict[str, str]:

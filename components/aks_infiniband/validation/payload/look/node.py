@@ -51,17 +51,17 @@ def look(
     roots = Roots(arguments.sys, arguments.dev, arguments.proc, arguments.shm, arguments.attachments)
     seen = read_node(roots, environment, accelerators["device_pattern"] if accelerators else None)
     programs = [*PROGRAMS, *(["sockperf"] if expected["interfaces"] else [])]
-    found = tools.ensure(programs, arguments.measure_seconds / 2)
-    if found.error:
-        print(found.error, flush=True)
+    installed = tools.ensure(programs, arguments.measure_seconds / 2)
+    if installed.error:
+        print(installed.error, flush=True)
     document = _document(node)
-    versions = tools.versions(program for program in programs if program not in found.missing)
+    versions = tools.versions(program for program in programs if program not in installed.missing)
     return {
         **seen,
         "placement": read_placement(arguments.metadata),
         "nvlink": read_nvlink() if expected["nvlink"] else None,
-        "tools": found._asdict(),
-        "verbs": ask_libibverbs(found),
+        "tools": installed._asdict(),
+        "verbs": ask_libibverbs(installed),
         "identity": identity_of(document) if document else UNKNOWN,
         "memlock_bytes_non_root": _limit(arguments.limits),
         "counters": read_counters(arguments.counters),
@@ -72,10 +72,10 @@ def look(
 def _limit(file: Path | None) -> int | None:
     """The limit that the pod's init container found, which does not run as root; None if it left nothing."""
     try:
-        found: int | None = json.loads(file.read_text(encoding="utf-8"))["memlock_bytes"] if file else None
+        limit: int | None = json.loads(file.read_text(encoding="utf-8"))["memlock_bytes"] if file else None
     except (OSError, ValueError, KeyError):
         return None
-    return found
+    return limit
 
 
 def _document(node: Callable[[], Object]) -> Object:
@@ -91,6 +91,6 @@ def _node_versions(document: Object) -> dict[str, str]:
     """The image and the programs of a node by its object."""
     info = document.get("status", {}).get("nodeInfo", {})
     names = {"osImage": "OS", "kubeletVersion": "kubelet", "containerRuntimeVersion": "container runtime"}
-    found = {shown: str(info[name]) for name, shown in names.items() if info.get(name)}
+    versions = {shown: str(info[name]) for name, shown in names.items() if info.get(name)}
     image = document.get("metadata", {}).get("labels", {}).get("kubernetes.azure.com/node-image-version")
-    return {**found, **({"node image": image} if image else {})}
+    return {**versions, **({"node image": image} if image else {})}

@@ -34,13 +34,13 @@ def read_nvlink() -> Nvlink:
 
 def parse(output: str) -> Nvlink:
     """The part `Fabric` of each GPU in the output of `nvidia-smi -q`."""
-    found = list(_fabrics(output.splitlines()))
-    gpus = [f"{fabric.get('State', 'N/A')}, {fabric.get('Status', 'N/A')}{_ill(fabric)}" for fabric in found]
-    domains = {f"{fabric.get('ClusterUUID', 'N/A')}.{fabric.get('CliqueId', 'N/A')}" for fabric in found}
+    fabrics = list(_fabrics(output.splitlines()))
+    gpus = [f"{fabric.get('State', 'N/A')}, {fabric.get('Status', 'N/A')}{_ill(fabric)}" for fabric in fabrics]
+    domains = {f"{fabric.get('ClusterUUID', 'N/A')}.{fabric.get('CliqueId', 'N/A')}" for fabric in fabrics}
     domain = domains.pop() if len(domains) == 1 and set(gpus) == {IN_ORDER} else None
     if domain and re.match(r"[0-]+\.", domain):
         domain = None  # zeros: NVLink within the machine alone, as on H100
-    return {"gpus": gpus, "domain": domain, "said": None if found else "nvidia-smi -q says nothing of a fabric"}
+    return {"gpus": gpus, "domain": domain, "said": None if fabrics else "nvidia-smi -q says nothing of a fabric"}
 
 
 def _ill(fabric: Mapping[str, str]) -> str:

@@ -28,8 +28,8 @@ def read_placement(url: str, timeout_seconds: float = _METADATA_SECONDS) -> Plac
     request = urllib.request.Request(url, headers={"Metadata": "true"})  # noqa: S310 the Job says which
     try:
         with opener.open(request, timeout=timeout_seconds) as response:
-            found = json.loads(response.read())
-        group, scale_set = str(found["placementGroupId"]) or None, str(found["vmScaleSetName"])
+            document = json.loads(response.read())
+        group, scale_set = str(document["placementGroupId"]) or None, str(document["vmScaleSetName"])
     except urllib.error.HTTPError as error:
         return {"group": None, "scale_set": None, "said": f"the metadata service answers {error.code} {error.reason}"}
     except (OSError, HTTPException, ValueError, KeyError, TypeError) as error:

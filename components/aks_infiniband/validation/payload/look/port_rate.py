@@ -78,12 +78,12 @@ def with_found_rate(expected: Expectations, ports: Iterable[Hca]) -> Expectation
         return expected
     factor = rate / table
     thresholds = {figure: _scaled(bound, factor) for figure, bound in expected["thresholds"].items()}
-    found: Expectations = {**expected, "thresholds": thresholds}
+    changed: Expectations = {**expected, "thresholds": thresholds}
     if plan := expected["collective"]:
         bounds = {transport: bound and _scaled(bound, factor) for transport, bound in plan["thresholds"].items()}
         line = plan["line_gb_per_s"] * factor
-        found["collective"] = {**plan, "line_gb_per_s": line, "thresholds": bounds}
-    return found
+        changed["collective"] = {**plan, "line_gb_per_s": line, "thresholds": bounds}
+    return changed
 
 
 def _scaled(bound: Threshold, factor: float) -> Threshold:

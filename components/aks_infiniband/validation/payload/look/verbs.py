@@ -27,7 +27,7 @@ def ports_of(output: str) -> dict[str, list[dict[str, str]]]:
     """The state and link layer of every port, by device. A device does not have a port if the tool says nothing more of
     it.
     """
-    found: dict[str, list[dict[str, str]]] = {}
+    by_device: dict[str, list[dict[str, str]]] = {}
     ports: list[dict[str, str]] = []
     for line in output.splitlines():
         match = _ROW.match(line)
@@ -35,12 +35,12 @@ def ports_of(output: str) -> dict[str, list[dict[str, str]]]:
             continue
         name, value = match.groups()
         if name == "hca_id":
-            ports = found.setdefault(value, [])
+            ports = by_device.setdefault(value, [])
         elif name == "port":
             ports.append({})
         elif ports:
             ports[-1][name] = value
-    return found
+    return by_device
 
 
 def ask_libibverbs(tools: Tools, *, execute: Callable[[Sequence[str], float], Ended] = run) -> Libibverbs:

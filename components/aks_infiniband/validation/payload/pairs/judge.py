@@ -68,7 +68,7 @@ def slow_nodes(figures: Sequence[PairFigure]) -> list[Slow]:
     if not best:
         return []
     crowd = crowd_of(best.values())
-    found: list[Slow] = [
+    named: list[Slow] = [
         {
             "node": node,
             "value": value,
@@ -79,7 +79,7 @@ def slow_nodes(figures: Sequence[PairFigure]) -> list[Slow]:
         for node, value in best.items()
         if len(by_node[node]) >= _LEAST_PAIRS and crowd.is_far(crowd.middle - value, share=WARN_SHARE)
     ]
-    return sorted(found, key=lambda slow: slow["value"])
+    return sorted(named, key=lambda slow: slow["value"])
 
 
 def judge_pairs(figures: Sequence[PairFigure], plan: PairsPlan, nodes: Sequence[str]) -> list[Check]:
@@ -92,24 +92,24 @@ def judge_pairs(figures: Sequence[PairFigure], plan: PairsPlan, nodes: Sequence[
     if not values:
         return checks
     slow = slow_nodes(figures)
-    middle = median(max(found) for found in _values(figures).values())
+    middle = median(max(of_node) for of_node in _values(figures).values())
     checks += [*(_of_node(one, middle) for one in slow), *_congested(figures, slow, middle)]
     return [*checks, _whole(values, middle, plan)] if not checks else [*checks, *_short_of_bound(middle, plan)]
 
 
 def _values(figures: Sequence[PairFigure]) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {}
+    by_node: dict[str, list[float]] = {}
     for figure in figures:
         for node in figure["nodes"]:
             if figure["value"] is not None:
-                found.setdefault(node, []).append(figure["value"])
-    return found
+                by_node.setdefault(node, []).append(figure["value"])
+    return by_node
 
 
 def _spreads(figures: Sequence[PairFigure], node: str) -> list[Spread]:
     """The spreads of a node's pairs, the widest first."""
-    found = [spread for figure in figures if node in figure["nodes"] and (spread := figure.get("spread"))]
-    return sorted(found, key=lambda spread: spread["deviation"], reverse=True)
+    spreads = [spread for figure in figures if node in figure["nodes"] and (spread := figure.get("spread"))]
+    return sorted(spreads, key=lambda spread: spread["deviation"], reverse=True)
 
 
 def _of_node(slow: Slow, middle: float) -> Check:

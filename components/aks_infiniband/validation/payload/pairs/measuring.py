@@ -17,7 +17,7 @@ from .rounds import rounds_of
 
 def measure(lead: Lead, plan: CollectivePlan, pairs_plan: PairsPlan) -> list[PairFigure]:
     """Every pair of every round that there was time for, in the order in which they were measured."""
-    found: list[PairFigure] = []
+    pair_figures: list[PairFigure] = []
     short: CollectivePlan = {**plan, "sizes": [pairs_plan["bytes"]], "seconds": pairs_plan["seconds"]}
     for number, pairs in enumerate(rounds_of(list(lead.members), pairs_plan["rounds"]), start=1):
         if lead.time_is_up:
@@ -26,8 +26,8 @@ def measure(lead: Lead, plan: CollectivePlan, pairs_plan: PairsPlan) -> list[Pai
         step: Step = {"node_pairs": pairs, "meetings": meetings, "plan": short}
         answers = lead.step(step)
         if not lead.time_is_up:
-            found += [figure_of(pair, number, answers, plan["ranks_per_node"], lead.replaced) for pair in pairs]
-    return found
+            pair_figures += [figure_of(pair, number, answers, plan["ranks_per_node"], lead.replaced) for pair in pairs]
+    return pair_figures
 
 
 def figure_of(

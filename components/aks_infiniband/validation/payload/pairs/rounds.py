@@ -15,9 +15,9 @@ def rounds_of(nodes: Sequence[str], count: int) -> list[list[tuple[str, str]]]:
     round, another one each time.
     """
     seats: list[str | None] = [*nodes, *([None] if len(nodes) % 2 else [])]
-    half, found = len(seats) // 2, []
+    half, rounds = len(seats) // 2, []
     for _ in range(min(count, len(seats) - 1)):
         facing = zip(seats[:half], reversed(seats[half:]))
-        found.append([(one, other) for one, other in facing if one is not None and other is not None])
+        rounds.append([(one, other) for one, other in facing if one is not None and other is not None])
         seats = [seats[0], seats[-1], *seats[1:-1]]
-    return found
+    return rounds

@@ -96,8 +96,8 @@ class Pod:
     def leave(self, changes: Mapping[str, str | None], stale: Iterable[Iterable[str]]) -> None:
         """Change keys of the first ConfigMap, and remove the stale keys of each."""
         for board, keys, others in zip(self._boards, stale, chain([changes], repeat({}))):
-            if found := {**others, **dict.fromkeys(keys)}:
-                self.api.merge_config_map_data(self.arguments.namespace, board, found)
+            if every := {**others, **dict.fromkeys(keys)}:
+                self.api.merge_config_map_data(self.arguments.namespace, board, every)
 
     @property
     def limits(self) -> Limits:
@@ -118,7 +118,7 @@ class Pod:
     def entry(self, facts: Facts) -> Entry:
         """The facts on this pod that the others need. Raises NotYetError if its networks were not attached."""
         interfaces = facts["interfaces"]
-        networks = {name: found["addresses"][0] for name, found in interfaces.items() if found["addresses"]}
+        networks = {name: interface["addresses"][0] for name, interface in interfaces.items() if interface["addresses"]}
         before = self.board.entries().get(self.me.rank)
         replaced = before is not None and before["pod"] != self.me.pod
         entry: Entry = {

@@ -117,8 +117,8 @@ def client_ending(error: str, states: Collection[str]) -> str:
     if NO_FIGURE.search(error):
         return "zero"
     unanswered = SYN_SENT in states and ESTABLISHED not in states
-    found = _by_words(error, {"dropped": unanswered, "refused": bool(NOT_LISTENING.search(error))})
-    return found or ("stuck" if ESTABLISHED in states else "hung")
+    ending = _by_words(error, {"dropped": unanswered, "refused": bool(NOT_LISTENING.search(error))})
+    return ending or ("stuck" if ESTABLISHED in states else "hung")
 
 
 def server_ending(error: str | None, states: Collection[str], *, answered: bool, late: bool = False) -> str:

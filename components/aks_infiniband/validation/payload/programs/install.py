@@ -106,10 +106,10 @@ _SAY_VERSION = ("ib_write_bw", "sockperf")
 
 def versions(programs: Iterable[str], *, execute: Callable[[Sequence[str], float], Ended] = run) -> dict[str, str]:
     """The programs' own words on their version. A program that says nothing is left out."""
-    found = {}
+    by_package = {}
     for program in programs:
         said = execute((program, "--version"), 10).output if program in _SAY_VERSION else ""
         match = re.search(r"[Vv]ersion:?\s+([\w.+-]+)", said)
         if match:
-            found[program] = match.group(1)
-    return found
+            by_package[program] = match.group(1)
+    return by_package

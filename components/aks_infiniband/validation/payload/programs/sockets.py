@@ -34,12 +34,12 @@ def connections(proc: Path) -> list[Connection]:
     """The sockets of this network namespace that listen, connect or are connected. The list is empty if they cannot be
     read.
     """
-    found = []
+    seen = []
     for name in ("tcp", "tcp6"):
         with contextlib.suppress(OSError, ValueError, IndexError):
             lines = (proc / "net" / name).read_text(encoding="ascii").splitlines()[1:]
-            found += [_connection(line.split()) for line in lines if line.split()[3] in _STATES]
-    return found
+            seen += [_connection(line.split()) for line in lines if line.split()[3] in _STATES]
+    return seen
 
 
 def _connection(fields: list[str]) -> Connection:

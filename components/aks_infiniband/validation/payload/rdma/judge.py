@@ -144,12 +144,12 @@ class _Figure(NamedTuple):
         unowned = {pair for pair in bad - apart if not owners[pair]}
         if not good and len(unowned) == len(bad) and len({end for pair in bad for end in pair}) > 2:
             return [self._everybody(bad)]
-        found = [Blame(pair, (owner,)) for pair in sorted(owners) for owner in owners[pair]]
+        every = [Blame(pair, (owner,)) for pair in sorted(owners) for owner in owners[pair]]
         further = self.measured.further[self.kind]
-        found += [blame for blame in blames(sorted(unowned), good) if blame.pair not in further]
+        every += [blame for blame in blames(sorted(unowned), good) if blame.pair not in further]
         checks: dict[tuple[End, ...], list[Check]] = {}
-        alone = {blame.guilty[0] for blame in found if len(blame.guilty) == 1}
-        for blame in found:
+        alone = {blame.guilty[0] for blame in every if len(blame.guilty) == 1}
+        for blame in every:
             if len(blame.guilty) > 1 and alone.intersection(blame.guilty):
                 continue  # an end that is at fault in another pair explains this one
             ends = tuple(sorted(blame.guilty)) or tuple(sorted(blame.pair))

@@ -147,8 +147,8 @@ def _untold(measured: Measured, kind: str) -> list[Pair]:
     """The further pairs that fall short without having told which end it is: both are in doubt, or another is named."""
     short = measured.short(kind)
     bad = [pair for pair in short if not measured.is_settled(kind, pair)]
-    found = blames(bad, measured.good(kind))
-    doubted = {end for blame in found if len(blame.guilty) == len(blame.pair) for end in blame.pair}
+    blamed = blames(bad, measured.good(kind))
+    doubted = {end for blame in blamed if len(blame.guilty) == len(blame.pair) for end in blame.pair}
     further = [pair for pair in short if pair in measured.further[kind] and not measured.waited_twice(kind, pair)]
     return [pair for pair in further if measured.is_settled(kind, pair) or not doubted.isdisjoint(pair)]
 
@@ -184,18 +184,18 @@ class Measured:
 
         late: whether a node that has not answered had too little time to. Such a try does not replace an earlier one.
         """
-        answers = {(node, answer["task"]): answer for node, given in results.items() for answer in given or []}
+        answers = {(node, answer["task"]): answer for node, of_node in results.items() for answer in of_node or []}
         for number, task in enumerate(tasks):
             client = answers.get((task.pair.client.node, number))
             server = answers.get((task.pair.server.node, number), {})
             answered = results.get(task.pair.server.node) is not None
-            found = joined(task, client, server, answered=answered, late=late)
-            if task.side_by_side and found["values"]:
-                self.side_by_side[task.kind][task.pair] = found["values"]
+            pair_try = joined(task, client, server, answered=answered, late=late)
+            if task.side_by_side and pair_try["values"]:
+                self.side_by_side[task.kind][task.pair] = pair_try["values"]
             earlier = self.tries[task.kind].get(task.pair, [])
-            if earlier and is_late(found):
+            if earlier and is_late(pair_try):
                 continue
-            self.tries[task.kind][task.pair] = [made for made in earlier if not is_beside_others(made)] + [found]
+            self.tries[task.kind][task.pair] = [made for made in earlier if not is_beside_others(made)] + [pair_try]
 
     def leave_out(self, tasks: Sequence[Task]) -> None:
         """Record that the time was too short for a step."""
@@ -256,12 +256,12 @@ class Measured:
 
     def outliers(self, kind: str) -> dict[str, list[Pair]]:
         """By figure, the pairs that are far worse than the others but do not fall short."""
-        found = {}
+        by_figure = {}
         for figure in KINDS[kind].figures:
             last = {pair: self.tries[kind][pair][-1]["values"] for pair in self.good(kind)}
             values = {pair: figures[figure] for pair, figures in last.items() if figures}
-            found[figure] = outliers(values, "lower" if less_is_better(figure, self._thresholds) else "higher")
-        return found
+            by_figure[figure] = outliers(values, "lower" if less_is_better(figure, self._thresholds) else "higher")
+        return by_figure
 
     def _is_usual(self, values: Mapping[str, float]) -> bool:
         """True if figures have limits, and meet the limits for warnings too."""

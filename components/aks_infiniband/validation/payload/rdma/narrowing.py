@@ -81,9 +81,9 @@ def ring(nodes: Sequence[str], rails: Rails) -> list[list[Pair]]:
         for device, rail in rails[node].items():
             ends.setdefault(rail, []).append(End(node, device))
     return [
-        [Pair(a, b) for a, b in zip(found, [*found[1:], found[0]])]
-        for _, found in sorted(ends.items())
-        if len(found) > 1
+        [Pair(a, b) for a, b in zip(of_rail, [*of_rail[1:], of_rail[0]])]
+        for _, of_rail in sorted(ends.items())
+        if len(of_rail) > 1
     ]
 
 
@@ -94,10 +94,10 @@ def wider(rails: Rails, distance: int) -> list[Pair]:
         for device, rail in of_node.items():
             ends.setdefault(rail, []).append(End(node, device))
     return [
-        Pair(end, found[(place + distance) % len(found)])
-        for _, found in sorted(ends.items())
-        if 1 < distance < len(found) - 1
-        for place, end in enumerate(found)
+        Pair(end, of_rail[(place + distance) % len(of_rail)])
+        for _, of_rail in sorted(ends.items())
+        if 1 < distance < len(of_rail) - 1
+        for place, end in enumerate(of_rail)
     ]
 
 
@@ -117,11 +117,11 @@ def blames(bad: Collection[Pair], good: Collection[Pair]) -> list[Blame]:
     for pair in bad:
         peers.setdefault(pair.client, set()).add(pair.server.node)
         peers.setdefault(pair.server, set()).add(pair.client.node)
-    found = []
+    blamed = []
     for pair in bad:
         guilty = tuple(end for end in pair if end not in cleared)
-        found.append(Blame(pair, guilty, tuple(sorted(peers[guilty[0]])) if len(guilty) == 1 else ()))
-    return found
+        blamed.append(Blame(pair, guilty, tuple(sorted(peers[guilty[0]])) if len(guilty) == 1 else ()))
+    return blamed
 
 
 def further_pairs(bad: Collection[Pair], good: Collection[Pair], rails: Rails) -> list[Pair]:
@@ -135,7 +135,7 @@ def further_pairs(bad: Collection[Pair], good: Collection[Pair], rails: Rails) -
     for end in cleared:
         of_rail.setdefault(_rail(end, rails), deque()).append(end)
     measured = {*bad, *good}
-    found: dict[Pair, None] = {}
+    pairs: dict[Pair, None] = {}
     for blame in blames(bad, good):
         if len(blame.guilty) == 1:
             continue
@@ -145,8 +145,8 @@ def further_pairs(bad: Collection[Pair], good: Collection[Pair], rails: Rails) -
                 continue
             further = Pair(end, partner) if end == blame.pair.client else Pair(partner, end)
             if further not in measured:
-                found[further] = None
-    return list(found)
+                pairs[further] = None
+    return list(pairs)
 
 
 def _next(ends: deque[End], end: End) -> End | None:
@@ -167,7 +167,7 @@ def rounds(pairs: Sequence[Pair]) -> list[list[Pair]]:
 
     Then nothing else uses the node's PCIe links and memory. Each pair is in the first round that has room for it.
     """
-    found: list[list[Pair]] = []
+    every: list[list[Pair]] = []
     taken: dict[object, int] = {}
     """The rounds in which a node, an HCA, and an HCA as client (0) or server (1) has a part. Each round is a bit."""
     for pair in pairs:
@@ -179,6 +179,6 @@ def rounds(pairs: Sequence[Pair]) -> list[list[Pair]]:
             for key in (end.node, end, (end, part)):
                 taken[key] = taken.get(key, 0) | free
         number = free.bit_length() - 1
-        found += [[]] if number == len(found) else []
-        found[number].append(pair)
-    return found
+        every += [[]] if number == len(every) else []
+        every[number].append(pair)
+    return every

@@ -20,15 +20,16 @@ and 197.48 Gb/s).
 
 def worst_values(parts: Parts, checks: Sequence[Check], thresholds: Thresholds) -> dict[str, float]:
     """The worst value of each figure of a run."""
-    found: dict[str, list[float]] = {}
+    by_figure: dict[str, list[float]] = {}
     for row in (*parts["rdma"], *parts["networks"]):
         if row["value"] is not None:
-            found.setdefault(row["figure"], []).append(row["value"])
+            by_figure.setdefault(row["figure"], []).append(row["value"])
     for check in checks:
         if check["check"] in ("all-reduce", "all-reduce-nvlink") and isinstance(check["measured"], (int, float)):
-            found.setdefault(check["check"], []).append(float(check["measured"]))
+            by_figure.setdefault(check["check"], []).append(float(check["measured"]))
     return {
-        figure: max(values) if less_is_better(figure, thresholds) else min(values) for figure, values in found.items()
+        figure: max(values) if less_is_better(figure, thresholds) else min(values)
+        for figure, values in by_figure.items()
     }
 
 
@@ -55,7 +56,7 @@ def compare(accepted: Accepted | None, values: Mapping[str, float], thresholds: 
 
 def accepted_of(text: str | None) -> Accepted | None:
     """The figures that were accepted before; None if they cannot be read."""
-    found = object_in(text)
-    if found is None or not isinstance(found.get("values"), dict):
+    accepted = object_in(text)
+    if accepted is None or not isinstance(accepted.get("values"), dict):
         return None
-    return {"finished": found["finished"], "values": found["values"]}
+    return {"finished": accepted["finished"], "values": accepted["values"]}

@@ -74,7 +74,7 @@ def build_report(
     run: Run, facts_by_node: FactsByNode, checks: Sequence[Check], expected: Expectations, parts: Parts
 ) -> Report:
     """The report of a run. ``parts`` is what was measured."""
-    found: Parts = {"rdma": [], "networks": [], "collective": None, "counters": {}, "accepted": None, **parts}
+    whole: Parts = {"rdma": [], "networks": [], "collective": None, "counters": {}, "accepted": None, **parts}
     return {
         "schema_version": SCHEMA_VERSION,
         "pool": expected["pool"],
@@ -84,7 +84,7 @@ def build_report(
         "coverage": coverage(facts_by_node, checks, expected),
         "checks": list(checks),
         "thresholds": expected["thresholds"],
-        **found,
+        **whole,
         "nodes": {node: facts_by_node[node] for node in sorted(facts_by_node)},
     }
 

@@ -122,11 +122,11 @@ def _values(name: str, rows: Sequence[Figure]) -> list[Value]:
     for row in rows:
         if row["value"] is not None:
             by_end.setdefault((row["figure"], row.get("device", "")), {})[row.get("node", "")] = row["value"]
-    found: list[Value] = []
+    values: list[Value] = []
     for (figure, device), by_node in by_end.items():
         if name in by_node:
             others = [value for node, value in by_node.items() if node != name]
-            found.append(
+            values.append(
                 {
                     "figure": figure,
                     "device": device,
@@ -135,8 +135,8 @@ def _values(name: str, rows: Sequence[Figure]) -> list[Value]:
                     "other_nodes": len(others),
                 }
             )
-    kept = sorted(found, key=lambda one: -abs(one["value"] / one["others"] - 1) if one["others"] else 0.0)[:_FIGURES]
-    return [one for one in found if one in kept]
+    kept = sorted(values, key=lambda one: -abs(one["value"] / one["others"] - 1) if one["others"] else 0.0)[:_FIGURES]
+    return [one for one in values if one in kept]
 
 
 class Held(NamedTuple):
@@ -190,29 +190,29 @@ Found = Mapping[str, "Measurement | None"]
 """By node, what the scheduled check has found of its machine, if anything."""
 
 
-def held_in(text: str | None, found: Found) -> dict[str, list[Held]] | None:
+def held_in(text: str | None, form: Found) -> dict[str, list[Held]] | None:
     """By node, what the record holds against its machine; None if the record cannot be read.
 
     text: of the record, None if there is none yet.
     """
-    known = known_in(text, found)
+    known = known_in(text, form)
     if known is None:
         return None
     held_: dict[str, list[Held]] = {}
     for node, machine in known.items():
-        own = found.get(node)
+        own = form.get(node)
         against = [each for each in held(machine, own["identity"]["vm"] if own else "") if each.measurement is not own]
         if against:
             held_[node] = against
     return held_
 
 
-def newest_in(text: str | None, found: Found) -> dict[str, Object]:
+def newest_in(text: str | None, form: Found) -> dict[str, Object]:
     """By node, the newest measurement that says something of its machine."""
-    known = known_in(text, found) or known_in(None, found) or {}
+    known = known_in(text, form) or known_in(None, form) or {}
     newest = {}
     for node, machine in known.items():
-        own = found.get(node)
+        own = form.get(node)
         said = [one for one in machine["measurements"] if one["verdict"] != "not measured"]
         same = [one for one in said if not own or one["identity"]["vm"] in ("", own["identity"]["vm"])]
         if same:
@@ -220,14 +220,14 @@ def newest_in(text: str | None, found: Found) -> dict[str, Object]:
     return newest
 
 
-def known_in(text: str | None, found: Found) -> dict[str, Object] | None:
+def known_in(text: str | None, form: Found) -> dict[str, Object] | None:
     """By node, what the record has of its machine, with what the check has found; None if it cannot be read."""
     document: Object = {"schema_version": RECORD_VERSION, "machines": {}} if text is None else object_in(text) or {}
     machines = document.get("machines")
     if document.get("schema_version") != RECORD_VERSION or not isinstance(machines, dict):
         return None
     known: dict[str, Object] = {}
-    for node, own in found.items():
+    for node, own in form.items():
         machine = machines.get(node, {})
         if not _is_machine(machine):  # it may have been edited by hand
             return None
@@ -236,11 +236,11 @@ def known_in(text: str | None, found: Found) -> dict[str, Object] | None:
     return known
 
 
-def _is_machine(found: object) -> bool:
+def _is_machine(value: object) -> bool:
     """True for the entry of a machine in the record, as far as it is read here."""
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         return False
-    measurements, decisions = found.get("measurements") or [], found.get("decisions") or []
+    measurements, decisions = value.get("measurements") or [], value.get("decisions") or []
     return (
         isinstance(measurements, list)
         and isinstance(decisions, list)
@@ -249,19 +249,19 @@ def _is_machine(found: object) -> bool:
     )
 
 
-def is_measurement(found: object) -> bool:
+def is_measurement(value: object) -> bool:
     """True for a measurement, as far as it is read here."""
-    if not isinstance(found, dict) or not set(found) >= _READ:
+    if not isinstance(value, dict) or not set(value) >= _READ:
         return False
-    identity = found["identity"]
-    sound, problems = found.get("sound") or {}, found["problems"]
+    identity = value["identity"]
+    sound, problems = value.get("sound") or {}, value["problems"]
     return (
         isinstance(identity, dict)
         and isinstance(sound, dict)
         and all(isinstance(text, str) for text in (*identity.values(), *sound.values()))
         and isinstance(identity.get("vm"), str)
-        and all(isinstance(found[key], str) for key in ("at", "by", "verdict"))
-        and _is_moment(found["at"])
+        and all(isinstance(value[key], str) for key in ("at", "by", "verdict"))
+        and _is_moment(value["at"])
         and isinstance(problems, list)
         and all(isinstance(each, dict) and set(Problem.__required_keys__) <= set(each) for each in problems)
     )

@@ -26,6 +26,6 @@ class Crowd(NamedTuple):
 
 def crowd_of(values: Iterable[float]) -> Crowd:
     """The crowd of some values. Raises statistics.StatisticsError for none."""
-    found = list(values)
-    middle = median(found)
-    return Crowd(middle, median(abs(value - middle) for value in found))
+    every = list(values)
+    middle = median(every)
+    return Crowd(middle, median(abs(value - middle) for value in every))

@@ -36,14 +36,14 @@ def spread_of(values: Sequence[float]) -> Spread | None:
     if not values:
         return None
     middle = median(values)
-    found: Spread = {
+    spread: Spread = {
         "median": _short(middle),
         "least": _short(min(values)),
         "most": _short(max(values)),
         "deviation": round(pstdev(values) / middle, 4) if middle else 0.0,
         "count": len(values),
     }
-    return found
+    return spread
 
 
 def _short(value: float) -> float:

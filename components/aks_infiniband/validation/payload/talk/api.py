@@ -131,14 +131,14 @@ class Api:
                 raise
             before = self._patiently("GET", _config_map(namespace, name))
             merged = {kind: {**(before.get(kind) or {}), **change}.items() for kind, change in changes.items()}
-            after = {kind: {key: value for key, value in found if value is not None} for kind, found in merged.items()}
+            after = {kind: {key: value for key, value in texts if value is not None} for kind, texts in merged.items()}
             sizes = f"it would have {size_of(after):,} bytes, the limit is {CONFIG_MAP_BYTES:,}"
             raise ApiError(f"ConfigMap {namespace}/{name}", error.status, f"{sizes} ({error.reason})") from error
 
     def annotation(self, namespace: str, name: str, key: str) -> str | None:
         """An annotation of a ConfigMap, which is read without its data. Raises ApiError."""
-        found = self._patiently("GET", _config_map(namespace, name), accept=_METADATA_ALONE)
-        value: str | None = (found.get("metadata", {}).get("annotations") or {}).get(key)
+        config_map = self._patiently("GET", _config_map(namespace, name), accept=_METADATA_ALONE)
+        value: str | None = (config_map.get("metadata", {}).get("annotations") or {}).get(key)
         return value
 
     def annotate(self, namespace: str, name: str, key: str, value: str) -> None:

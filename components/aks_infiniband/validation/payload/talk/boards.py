@@ -70,8 +70,8 @@ class Board:
 
     def entries(self) -> dict[int, Entry]:
         """The entries of this run by index, without those of other runs and those that cannot be read."""
-        found = [self._own(text) for data in self._read() for key, text in data.items() if key.startswith(ENTRY)]
-        return {int(entry["rank"]): entry for entry in found if entry and "rank" in entry}
+        read = [self._own(text) for data in self._read() for key, text in data.items() if key.startswith(ENTRY)]
+        return {int(entry["rank"]): entry for entry in read if entry and "rank" in entry}
 
     def planned(self) -> Plan | None:
         """The last plan of this run's index 0."""
@@ -87,5 +87,5 @@ class Board:
         self._write_plan(json.dumps({**plan, "run": self._run}))
 
     def _own(self, text: str | None) -> Any:
-        found = object_in(text)
-        return found if found and found.get("run") == self._run else None
+        document = object_in(text)
+        return document if document and document.get("run") == self._run else None

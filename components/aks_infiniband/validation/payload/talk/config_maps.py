@@ -20,17 +20,17 @@ _MOST_UNPACKED = 256 << 20
 def object_in(text: str | None) -> Any:
     """The JSON object in a text; None if there is none."""
     try:
-        found = json.loads(text or "null")
+        document = json.loads(text or "null")
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return document if isinstance(document, dict) else None
 
 
 def texts_of(config_map: Mapping[str, Any]) -> dict[str, str]:
     """The texts in the keys of a ConfigMap, decompressed, without any that cannot be read."""
-    found = dict(config_map.get("data") or {})
+    texts = dict(config_map.get("data") or {})
     unpacked = {key: decompressed(value) for key, value in (config_map.get("binaryData") or {}).items()}
-    return {**found, **{key: text for key, text in unpacked.items() if text is not None}}
+    return {**texts, **{key: text for key, text in unpacked.items() if text is not None}}
 
 
 def compressed(text: str) -> str:

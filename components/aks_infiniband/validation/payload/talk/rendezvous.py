@@ -91,7 +91,7 @@ class Lead:
         continues without it.
         """
         self.replaced.clear()
-        found: dict[str, Results] = {}
+        results: dict[str, Results] = {}
         for restart in range(_RESTARTS):
             if self.time_is_up:
                 break
@@ -100,11 +100,11 @@ class Lead:
             self._me = {**self._me, "done": plan["id"], "results": None}
             self._board.enter(self._me)
             answers, replaced = self._await(plan, without_replaced=restart == _RESTARTS - 1)
-            found = {self._me["node"]: mine, **answers}
+            results = {self._me["node"]: mine, **answers}
             self.replaced.update(replaced)
             if not replaced:
                 break
-        return found
+        return results
 
     def end(self) -> None:
         """Let all members go."""

@@ -45,7 +45,7 @@ def measure(
                 if time.was_short(left, SECONDS[mode] + HANGS_SECONDS):
                     wanted = [node for node in wanted if answers.get(node)]
                 wanted = [node for node in wanted if _enter(of_node[node], answers.get(node), thresholds)]
-            rows += [row for found in of_node.values() for row in found]
+            rows += [row for figures_of_node in of_node.values() for row in figures_of_node]
     return rows
 
 
