@@ -73,9 +73,9 @@ def _read(file: "KubeconfigFile") -> "Found":
 
     from aks_infiniband_cli.adopt.found import Found  # noqa: PLC0415
 
-    seen, unread = offered.look(file.kubeconfig)
+    seen, unread = offered.offers(file.kubeconfig)
     nodes, no_nodes = read_nodes(file.kubeconfig, limit_seconds=LOOK_SECONDS)
-    gpu_policies, no_policies = existing_gpu_operator.look(file.kubeconfig)
+    gpu_policies, no_policies = existing_gpu_operator.policies_there(file.kubeconfig)
     if why := [*no_nodes, *unread, *no_policies]:
         raise CommandError(f"the cluster cannot be read: {why[0]}")
     if not nodes:

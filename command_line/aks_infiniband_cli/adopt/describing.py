@@ -249,7 +249,7 @@ def _keeping(made: Description, pool: PoolThere) -> PoolThere | None:
         return pool
     assert made.stack
     assert made.stack.adopted
-    args = made.stack.adopted.of(pool.name)
+    args = made.stack.adopted.arguments_of(pool.name)
     wanted = read_back.asked(args)
     differences = list(read_back.differences(pool.azure, wanted))
     replacing = [str(each) for each in differences if each.replaces]

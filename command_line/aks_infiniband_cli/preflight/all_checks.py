@@ -84,7 +84,7 @@ def _in_cluster(stack: Stack) -> Iterator[Line]:
         yield from map(checks.beforehand, beforehand.looks(stack.existing.kubeconfig, stack))
     if stack.existing and stack.settings.observability:
         prometheus = stack.settings.observability.prometheus
-        yield checks.definitions_there(prometheus, *definitions.look(stack.existing.kubeconfig, prometheus))
+        yield checks.definitions_there(prometheus, *definitions.absent(stack.existing.kubeconfig, prometheus))
 
 
 def _kubelogin(needs: Needs) -> Iterator[Line]:

@@ -155,11 +155,11 @@ class FeatureAbsence(pulumi.ComponentResource):
     def __init__(self, name: str, *, args: FeatureAbsenceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:FeatureAbsence", name, None, opts)
         del args
-        told: pulumi.Output[str] = pulumi.Output.from_input(self._look())
+        told: pulumi.Output[str] = pulumi.Output.from_input(self._subscription())
         self.absent = provider_registration(self, name, told=told, opts=opts)
         self.register_outputs({})
 
-    async def _look(self) -> str:
+    async def _subscription(self) -> str:
         subscription, state = await feature_state(self)
         if state not in ABSENT:
             raise FeaturePresentError(unwanted(subscription, state))

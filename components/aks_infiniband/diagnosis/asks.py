@@ -83,7 +83,7 @@ def asks_of(pod: Object) -> Asks:
     spec: Mapping[str, Any] = pod.get("spec") or {}
     resources = {name: amount for name, amount in _resources(spec).items() if amount}
     backed = ((pod.get("status") or {}).get("extendedResourceClaimStatus") or {}).get("resourceClaimName")
-    claims = {str(claim.get("name")): _of(claim) for claim in spec.get("resourceClaims") or []}
+    claims = {str(claim.get("name")): _name_of(claim) for claim in spec.get("resourceClaims") or []}
     paths = [_host_path(volume) for volume in spec.get("volumes") or []]
     return Asks(
         resources=resources,
@@ -93,7 +93,7 @@ def asks_of(pod: Object) -> Asks:
     )
 
 
-def _of(claim: Mapping[str, Any]) -> str:
+def _name_of(claim: Mapping[str, Any]) -> str:
     return str(claim.get("resourceClaimTemplateName") or claim.get("resourceClaimName") or "")
 
 

@@ -45,7 +45,7 @@ def on_error(
     async def on_failure(args: pulumi.ErrorHookArgs) -> bool:
         """Returns whether the engine is to try again."""
         wait = wait_of(args, waiting_for)
-        view = await _look(known[-1] if known else None, wait)
+        view = await _view(known[-1] if known else None, wait)
         pulumi.log.error(printable(render(wait, diagnose(wait, view, pools, explain), view.unread)))
         return False
 
@@ -97,19 +97,19 @@ def wait_of(args: pulumi.ErrorHookArgs, waiting_for: WaitingFor) -> Wait:
     return Wait(waiting_for=waiting_for, name=str(name), namespace=str(namespace), errors=tuple(args.errors))
 
 
-async def _look(kubeconfig: str | None, wait: Wait) -> View:
+async def _view(kubeconfig: str | None, wait: Wait) -> View:
     """Collect in a thread, and give up after the limit: a credential plugin may hang."""
     if kubeconfig is None:
         return View(unread=["the cluster: its kubeconfig is not known"])
     namespaces = list(dict.fromkeys(filter(None, (wait.namespace, *OPERATOR_NAMESPACES))))
 
-    def look() -> View:
+    def read() -> View:
         # Imported here: a client of the API server takes long to load, and waits seldom fail.
         from aks_infiniband.diagnosis.collect import collect  # noqa: PLC0415
 
         return collect(kubeconfig, namespaces, limit_seconds=LIMIT_SECONDS)
 
-    return await within_limit(look, LIMIT_SECONDS) or View(
+    return await within_limit(read, LIMIT_SECONDS) or View(
         unread=[f"the cluster: no answer within {LIMIT_SECONDS:g} s"]
     )
 
@@ -121,7 +121,7 @@ async def job_results(kubeconfig: str, namespace: str, run: str, config_map: str
     """
     refused: list[str] = []
 
-    def look() -> tuple[list[Object], Object]:
+    def read() -> tuple[list[Object], Object]:
         from aks_infiniband.diagnosis.collect import results_of_run  # noqa: PLC0415  as above
 
         try:
@@ -130,7 +130,7 @@ async def job_results(kubeconfig: str, namespace: str, run: str, config_map: str
             refused.append(f"{type(error).__name__}: {error}".strip())
             return [], {}
 
-    results = await within_limit(look, LIMIT_SECONDS) or ([], {})
+    results = await within_limit(read, LIMIT_SECONDS) or ([], {})
     for reason in refused:
         if known := found_in(reason, REFUSALS):
             told = Finding(what=reason, cause=str(known))

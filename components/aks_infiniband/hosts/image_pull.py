@@ -54,7 +54,7 @@ class ImagePull:
         labels = metadata.labels(self.name, "images")
         return daemon_set_spec(self.pools, labels, pod, registry=self.registry, max_unavailable="100%")
 
-    def run(self, resource: str, *, namespace: str, opts: pulumi.ResourceOptions) -> None:
+    def create(self, resource: str, *, namespace: str, opts: pulumi.ResourceOptions) -> None:
         """Create the DaemonSet, and do not wait for it.
 
         resource: the beginning of its name in the program.

@@ -130,7 +130,7 @@ class HostProgram:
             pod |= {"initContainers": [container], "containers": [idle_container(registry)]}
         return daemon_set_spec(self.pools, self.labels, pod, registry=registry)
 
-    def run(
+    def create(
         self, resource: str, args: NodeDaemonArgs, *, parent: pulumi.Resource, opts: pulumi.ResourceOptions | None
     ) -> None:
         """Create the DaemonSet; the provider awaits it on every node there is (pulumi-kubernetes pull request 2953).

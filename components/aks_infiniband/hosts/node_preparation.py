@@ -78,5 +78,5 @@ class NodePreparation(pulumi.ComponentResource):
 
     def __init__(self, name: str, *, args: NodePreparationArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:NodePreparation", name, None, opts)
-        node_preparation(args.pools, memlock=args.memlock).run(name, args, parent=self, opts=opts)
+        node_preparation(args.pools, memlock=args.memlock).create(name, args, parent=self, opts=opts)
         self.register_outputs({})

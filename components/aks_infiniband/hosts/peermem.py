@@ -44,5 +44,5 @@ class PeermemLoader(pulumi.ComponentResource):
 
     def __init__(self, name: str, *, args: PeermemLoaderArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:PeermemLoader", name, None, opts)
-        peermem(args.pools).run(name, args, parent=self, opts=opts)
+        peermem(args.pools).create(name, args, parent=self, opts=opts)
         self.register_outputs({})

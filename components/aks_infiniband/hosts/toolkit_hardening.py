@@ -48,5 +48,5 @@ class ToolkitHardening(pulumi.ComponentResource):
 
     def __init__(self, name: str, *, args: ToolkitHardeningArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:ToolkitHardening", name, None, opts)
-        toolkit_hardening(args.pools).run(name, args, parent=self, opts=opts)
+        toolkit_hardening(args.pools).create(name, args, parent=self, opts=opts)
         self.register_outputs({})

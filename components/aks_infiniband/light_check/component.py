@@ -88,7 +88,7 @@ class LightCheck(pulumi.ComponentResource):
         for pool in args.pools:
             meeting: list[pulumi.Resource] = []
             for resource, board in zip(board_names(f"{name}-{pool.name}", pool.node_count), boards(pool), strict=True):
-                named = self._of(pool, board)
+                named = self._of_pool(pool, board)
                 meeting.append(k8s.core.v1.ConfigMap(resource, metadata=named, opts=filled))
             runs += self._runs(pool, [*needed, *meeting])
         after = child_options(self, opts, depends_on=needed)
@@ -115,7 +115,7 @@ class LightCheck(pulumi.ComponentResource):
         after = child_options(self, self._opts, depends_on=[*needed])
         # The watch changes this field, so it is not taken back.
         watched = child_options(self, self._opts, depends_on=[*needed], ignore_changes=["spec.suspend"])
-        own, now = self._of(pool, report_name(pool)), self._of(pool, now_name(pool))
+        own, now = self._of_pool(pool, report_name(pool)), self._of_pool(pool, now_name(pool))
         now["annotations"] = {"pulumi.com/patchForce": "true"}
         return [
             k8s.batch.v1.CronJob(f"{self._name}-{pool.name}", metadata=own, spec=spec(args.schedule), opts=after),
@@ -138,7 +138,7 @@ class LightCheck(pulumi.ComponentResource):
         spec: Any = watch_spec(self._args.pools, namespace, self._args.registry)
         k8s.apps.v1.Deployment(name, metadata=own, spec=spec, opts=after)
 
-    def _of(self, pool: Pool, name: str) -> Any:
+    def _of_pool(self, pool: Pool, name: str) -> Any:
         return {"name": name, "namespace": self._args.namespace, "labels": pool_labels(pool)}
 
     def _own(self, component: str) -> Any:

@@ -29,7 +29,7 @@ class DefinitionsError(pulumi.RunError):
     """A cluster without them; the text names each, and what to do."""
 
 
-def look(kubeconfig: str, prometheus: Prometheus) -> tuple[list[str], list[str]]:
+def absent(kubeconfig: str, prometheus: Prometheus) -> tuple[list[str], list[str]]:
     """The kinds without a definition in a cluster, and the reason why it could not be read."""
     from aks_infiniband.diagnosis.collect import absent_kinds  # noqa: PLC0415  a client takes long to load
 
@@ -41,7 +41,7 @@ async def required(kubeconfig: str, prometheus: Prometheus) -> str:
 
     Otherwise the Kubernetes provider would look for them for a minute, after the machines were made.
     """
-    missing = await within_limit(lambda: look(kubeconfig, prometheus), _LIMIT_SECONDS)
+    missing = await within_limit(lambda: absent(kubeconfig, prometheus), _LIMIT_SECONDS)
     absent = missing[0] if missing else []
     if not absent:
         return kubeconfig

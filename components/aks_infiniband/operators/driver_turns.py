@@ -177,12 +177,12 @@ class DriverTurns:
         """The nodes with these labels, and why they could not be read."""
         kubeconfig = self._known[-1]
 
-        def look() -> tuple[list[Node], list[str]]:
+        def read() -> tuple[list[Node], list[str]]:
             from aks_infiniband.diagnosis.collect import nodes  # noqa: PLC0415  a client takes long to load
 
             every, unread = nodes(kubeconfig, limit_seconds=_LOOK_SECONDS)
             return [*every], unread
 
-        every, unread = await within_limit(look, _LOOK_SECONDS) or ([], ["no answer in time"])
+        every, unread = await within_limit(read, _LOOK_SECONDS) or ([], ["no answer in time"])
         chosen = [node for node in every if selector.items() <= _labels(node).items()]
         return chosen, "; ".join(unread)

@@ -192,11 +192,11 @@ class ExistingGpuOperator(pulumi.ComponentResource):
 
 
 def _followed(kubeconfig: str) -> list[Policy]:
-    policy = followed(look(kubeconfig)[0])
+    policy = followed(policies_there(kubeconfig)[0])
     return [] if policy is None else [policy]
 
 
-def look(kubeconfig: str) -> tuple[list[Policy], list[str]]:
+def policies_there(kubeconfig: str) -> tuple[list[Policy], list[str]]:
     """The ClusterPolicies of a cluster, and the reason why it could not be read."""
     from aks_infiniband.diagnosis.collect import cluster_policies  # noqa: PLC0415  a client takes long to load
 

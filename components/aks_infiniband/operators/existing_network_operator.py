@@ -77,12 +77,12 @@ class Judge:
         named = [policy for policy in self.policies if _is_cluster_policy(policy)]
         return next((policy for policy in named if policy["metadata"]["name"] == POLICY_NAME), None)
 
-    def _of(self, pool: Pool) -> list[Node]:
+    def _nodes_of(self, pool: Pool) -> list[Node]:
         return [node for node in self.nodes if pool.node_selector.items() <= _labels(node).items()]
 
     def _common_labels(self, pool: Pool) -> Mapping[str, str]:
         """Labels of all nodes of a pool; those that the stack file names if none is there."""
-        return common_labels(self._of(pool)) or pool.node_selector
+        return common_labels(self._nodes_of(pool)) or pool.node_selector
 
     def _selects(self, policy: Policy, pool: Pool) -> bool:
         return selects(policy, self._common_labels(pool))
@@ -92,7 +92,7 @@ class Judge:
 
     def _labels(self) -> Iterator[Lack]:
         for pool in self.specs.pools:
-            if names := _without(self._of(pool), PRESENT):
+            if names := _without(self._nodes_of(pool), PRESENT):
                 label = "=".join(*PRESENT.items())
                 yield (
                     f"nodes of pool {pool.name} lack the label {label}, by which the operator knows them: {names}",
@@ -103,7 +103,7 @@ class Judge:
                         node_feature_rule_spec(self.specs.pools),
                     ),
                 )
-            if self.finds_gpus and is_gpu_pool(pool) and (names := _without(self._of(pool), _GPU_PRESENT)):
+            if self.finds_gpus and is_gpu_pool(pool) and (names := _without(self._nodes_of(pool), _GPU_PRESENT)):
                 yield (
                     f"nodes of pool {pool.name} lack the label {'='.join(*_GPU_PRESENT.items())}, by which the GPU "
                     f"Operator knows them: {names}",
@@ -176,7 +176,9 @@ class Judge:
                 )
             terms = _terms(spec.get("nodeAffinity"))
             left = [
-                _node_name(node) for node in self._of(pool) if terms and not any(_fits(term, node) for term in terms)
+                _node_name(node)
+                for node in self._nodes_of(pool)
+                if terms and not any(_fits(term, node) for term in terms)
             ]
             if left:
                 yield (
@@ -311,11 +313,11 @@ class ExistingNetworkOperator(pulumi.ComponentResource):
 
 
 def _serving(kubeconfig: str, specs: NicPolicySpecs) -> list[Policy]:
-    policies, nodes, _ = look(kubeconfig)
+    policies, nodes, _ = policies_there(kubeconfig)
     return Judge(policies=policies, nodes=nodes, specs=specs).serving()
 
 
-def look(kubeconfig: str) -> tuple[list[Policy], list[Node], list[str]]:
+def policies_there(kubeconfig: str) -> tuple[list[Policy], list[Node], list[str]]:
     """The policies of a cluster, its nodes, and the reason why it could not be read."""
     from aks_infiniband.diagnosis.collect import nic_policies, nodes  # noqa: PLC0415  a client takes long to load
 

@@ -42,7 +42,7 @@ class Seen:
     """Names of DeviceClasses with devices of dranet, which this program, others or AKS run."""
 
 
-def look(kubeconfig: str) -> tuple[Seen, list[str]]:
+def offers(kubeconfig: str) -> tuple[Seen, list[str]]:
     """The objects of a cluster that hand out HCAs, and the reason why it could not be read."""
     from aks_infiniband.diagnosis.collect import infiniband_offers, nic_policies  # noqa: PLC0415  as in existing_network_operator
 

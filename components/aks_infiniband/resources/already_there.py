@@ -235,15 +235,15 @@ class _Cluster:
         """Raises AlreadyThereError."""
         begins = self.first is None
         if self.first is None:
-            self.first = asyncio.create_task(self._look(self.declared, certain=False))
+            self.first = asyncio.create_task(self._refusal(self.declared, certain=False))
         if refused := await self.first:
             raise AlreadyThereError(refused if begins else _SEE)
         one = Declared()
         one.note(args.type, args.new_inputs or {})
-        if refused := await self._look(one, certain=self.changes):
+        if refused := await self._refusal(one, certain=self.changes):
             raise AlreadyThereError(refused)
 
-    async def _look(self, declared: Declared, *, certain: bool) -> str:
+    async def _refusal(self, declared: Declared, *, certain: bool) -> str:
         """Why these objects are not made, in words; empty if nothing keeps them from it."""
         there = await self._there(declared)
         whose = Whose(stack=self.stack, found=there, releases=self.declared.releases, certain=certain)
@@ -259,17 +259,17 @@ class _Cluster:
         waited for.
         """
         urn = None if self.provider is None else await self.provider.urn.future()
-        look = partial(self._found, pulumi.runtime.settings.get_monitor(), urn, declared)
+        read = partial(self._read, pulumi.runtime.settings.get_monitor(), urn, declared)
         begun = time.monotonic()
         while True:
-            there = await within_limit(look, _LIMIT_SECONDS)
+            there = await within_limit(read, _LIMIT_SECONDS)
             there = there or There(unread=[f"no answer within {_LIMIT_SECONDS:g} s"], reached=False)
             if there.reached or not self.changes or time.monotonic() - begun > _ANSWER_SECONDS:
                 return there
             pulumi.log.info(f"waiting for the cluster to say what it has ({there.unread[0]})", ephemeral=True)
             await asyncio.sleep(_PAUSE_SECONDS)
 
-    def _found(self, monitor: Any, urn: str | None, declared: Declared) -> There:
+    def _read(self, monitor: Any, urn: str | None, declared: Declared) -> There:
         if self.looker is None:
             try:
                 kubeconfig = self._kubeconfig(monitor, urn)
@@ -279,7 +279,7 @@ class _Cluster:
                 return There(unread=["how to reach it is not known yet"], reached=False)
             self.looker = Looker(kubeconfig)
         wanted = declared.wanted(self.declared.releases)
-        return self.looker.look(wanted, declared.releases, limit_seconds=_LIMIT_SECONDS)
+        return self.looker.read(wanted, declared.releases, limit_seconds=_LIMIT_SECONDS)
 
     def _kubeconfig(self, monitor: Any, urn: str | None) -> str | None:
         """With which the provider reaches the cluster; None while that is not known. Raises KubeconfigError."""

@@ -63,7 +63,7 @@ class Looker:
     kinds: dict[str, dict[str, tuple[str, bool]]] = field(default_factory=dict)
     """By API version, the plural of each kind, and whether it is in namespaces."""
 
-    def look(self, wanted: Iterable[Named], releases: Iterable[tuple[str, str]] = (), *, limit_seconds: float) -> There:
+    def read(self, wanted: Iterable[Named], releases: Iterable[tuple[str, str]] = (), *, limit_seconds: float) -> There:
         """The objects of these names, and Helm's releases of these namespaces and names.
 
         Objects that cannot be read within the limit are named in `unread`.

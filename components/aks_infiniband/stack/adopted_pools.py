@@ -38,7 +38,7 @@ class AdoptedPoolsArgs:
     pools: Sequence[tuple[Pool | OrdinaryPool, OrdinaryPool, AdoptedPool]]
     """With InfiniBand the facts of the pool, then any pool as it is requested from Azure, and what else Azure has."""
 
-    def of(self, name: str) -> InfinibandNodePoolArgs | OrdinaryNodePoolArgs:
+    def arguments_of(self, name: str) -> InfinibandNodePoolArgs | OrdinaryNodePoolArgs:
         """The arguments of one pool's component. Raises KeyError for a pool that is not taken over."""
         by_name = {asked.name: (pool, asked, kept) for pool, asked, kept in self.pools}
         pool, asked, kept = by_name[name]
@@ -71,7 +71,7 @@ class AdoptedPools(pulumi.ComponentResource):
             pulumi.ResourceOptions.merge(opts, keeping) if opts else keeping,
         )
         pools = make_pools(
-            {asked.name: _maker(f"{name}-{asked.name}", args.of(asked.name)) for _, asked, _ in args.pools},
+            {asked.name: _maker(f"{name}-{asked.name}", args.arguments_of(asked.name)) for _, asked, _ in args.pools},
             operations="parallel",
             opts=child_options(self, opts),
         )
@@ -109,7 +109,7 @@ def _kept(name: str, args: AdoptedPoolsArgs) -> pulumi.ResourceTransformation:
         kept = pulumi.ResourceOptions(
             protect=True,
             hooks=pulumi.ResourceHookBinding(before_create=[hook]),
-            ignore_changes=left_alone(args.of(str(made.props["agent_pool_name"]))),
+            ignore_changes=left_alone(args.arguments_of(str(made.props["agent_pool_name"]))),
         )
         return pulumi.ResourceTransformationResult(made.props, pulumi.ResourceOptions.merge(made.opts, kept))
 

@@ -79,7 +79,7 @@ def _namespaces(kubeconfig: str, wanted: Sequence[str]) -> Look:
 
 
 def _network_operator(kubeconfig: str, stack: Stack) -> Look:
-    policies, nodes, unread = existing_network_operator.look(kubeconfig)
+    policies, nodes, unread = existing_network_operator.policies_there(kubeconfig)
     judge = existing_network_operator.Judge(
         policies=policies,
         nodes=nodes,
@@ -96,7 +96,7 @@ def _network_operator(kubeconfig: str, stack: Stack) -> Look:
 
 
 def _gpu_operator(kubeconfig: str, stack: Stack) -> Look:
-    policies, unread = existing_gpu_operator.look(kubeconfig)
+    policies, unread = existing_gpu_operator.policies_there(kubeconfig)
     policy = existing_gpu_operator.followed(policies)
     if unread or policy is None:
         lacking = [] if unread else [(existing_gpu_operator.MISSING, "kubectl get clusterpolicies")]
@@ -136,7 +136,7 @@ def _node_images(kubeconfig: str, stack: Stack) -> Look:
     return Look(
         what="node images",
         found="the owners of drivers and device plugin agree with the node images",
-        lacking=list(image_owners.found(stack.pools, every).items()),
+        lacking=list(image_owners.contradicting(stack.pools, every).items()),
         unread=unread[0] if unread else None,
     )
 

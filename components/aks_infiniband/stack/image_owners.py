@@ -18,7 +18,7 @@ class NodeImageError(pulumi.RunError):
     """Nodes whose image contradicts the owner of a driver; the text names the nodes, and what to do."""
 
 
-def found(pools: Iterable[Pool], nodes: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def contradicting(pools: Iterable[Pool], nodes: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """The contents that the images have or lack, each with what to do. nodes: of the whole cluster."""
     lacking: dict[str, str] = {}
     for pool in pools:
@@ -50,7 +50,7 @@ async def _looked_at(pool: Pool, known: Sequence[Any]) -> pulumi.Resource:
     from aks_infiniband.diagnosis.collect import nodes  # noqa: PLC0415  a client takes long to load
 
     there = await within_limit(lambda: nodes(kubeconfig, limit_seconds=_LIMIT_SECONDS)[0], _LIMIT_SECONDS)
-    lacking = found([pool], there or [])
+    lacking = contradicting([pool], there or [])
     if lacking:
         lines = "\n".join(f"  - {what}\n    do: {remedy}" for what, remedy in lacking.items())
         raise NodeImageError(f"no driver was installed, because owners and node image contradict each other:\n{lines}")

@@ -88,7 +88,7 @@ class RdmaSoftware(pulumi.ComponentResource):
         driven += gpus.amd(ground, discovery=network, network=infiniband)
         infiniband += self._on_machines(Dranet, "dranet", stack.dranet(kubeconfig), [*system, *prepared])
         for pull in stack.image_pulls():  # after the preparation, which may restart containerd
-            pull.run(name, namespace=metadata.SYSTEM_NAMESPACE, opts=self._after(*system, *prepared))
+            pull.create(name, namespace=metadata.SYSTEM_NAMESPACE, opts=self._after(*system, *prepared))
         self._observability(system)
         drivers = gpus.nvlink(ground)
         domains = [driver.release for driver in drivers]

@@ -73,9 +73,9 @@ class ValidationAccess(pulumi.ComponentResource):
             _made(getattr(k8s.rbac.v1, document["kind"]), f"{name}-validate", document, options)
         self.register_outputs({})
 
-    def of(self, pool: Pool) -> PoolAccess:
+    def for_pool(self, pool: Pool) -> PoolAccess:
         """The objects that the pods of a pool's validation find."""
-        return self._shared.of(pool)
+        return self._shared.for_pool(pool)
 
 
 def _made(kind: Any, name: str, document: Mapping[str, Any], options: pulumi.ResourceOptions) -> None:

@@ -57,7 +57,7 @@ class SharedAccess:
         """Keys of what is expected of pools of a kind, in the ConfigMap."""
         return frozenset(dict(map(common_file, self.expected)))
 
-    def of(self, pool: Pool) -> PoolAccess:
+    def for_pool(self, pool: Pool) -> PoolAccess:
         """The objects that the pods of a pool's validation find."""
         topology = self.topologies.get(pool.name)
         return PoolAccess(namespace=self.namespace, account=self.name, topology=topology, common=self.common)

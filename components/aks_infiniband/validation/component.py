@@ -178,7 +178,7 @@ class Validation(pulumi.ComponentResource):
             args.pool,
             options=args.options,
             waits=args.waits,
-            access=access.of(args.pool),
+            access=access.for_pool(args.pool),
             expected=self._expected(),
             registry=args.registry,
         )

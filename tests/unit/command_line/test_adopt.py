@@ -70,7 +70,7 @@ def test_no_file_is_written_over(name: str, tmp_path: Path, capsys: pytest.Captu
 def test_what_is_written_asks_azure_for_what_is_there() -> None:
     assert TAKEN.stack is not None
     assert TAKEN.stack.adopted is not None
-    wanted = read_back.asked(TAKEN.stack.adopted.of("ndh100"))
+    wanted = read_back.asked(TAKEN.stack.adopted.arguments_of("ndh100"))
     assert [each.name for each in read_back.differences(in_azure(infiniband(), **BY_HAND), wanted)] == [
         "upgradeSettings"
     ]

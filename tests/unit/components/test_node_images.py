@@ -6,7 +6,7 @@ import pytest
 from aks_infiniband.facts.node_images import VERSION_LABEL, contradictions
 from aks_infiniband.operators.charts import ValuesError
 from aks_infiniband.operators.gpu_operator import gpu_operator_values
-from aks_infiniband.stack.image_owners import found
+from aks_infiniband.stack.image_owners import contradicting
 
 from tests.some_pools import GB300, pool
 
@@ -47,7 +47,7 @@ def test_other_sizes_have_no_such_image() -> None:
 
 def test_of_many_nodes_with_one_image_each_contradiction_is_told_once() -> None:
     nodes = [{"metadata": {"name": f"n{n}", "labels": {**WITH_DRIVERS, "a": "b"}}} for n in range(3)]
-    assert list(found([gb300(node_selector={"a": "b"})], nodes)) == [
+    assert list(contradicting([gb300(node_selector={"a": "b"})], nodes)) == [
         f"node image {WITH_DRIVERS[VERSION_LABEL]} of pool gb300 has the GPU driver, and gpuDriver is operator: two "
         "drivers break the node"
     ]

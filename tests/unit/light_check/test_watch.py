@@ -17,7 +17,7 @@ from aks_infiniband.validation.payload.light_check.due import (
     MAINTENANCE,
     PACE_SECONDS,
     Signs,
-    look,
+    judge,
 )
 from aks_infiniband.validation.payload.light_check.watch import STATE_KEY, Watch, notes_in
 from aks_infiniband.validation.payload.talk.api import ApiError
@@ -62,7 +62,7 @@ def measured(*, boot: str = "b1", vm: str = "v1", verdict: str = "pass", at: str
 
 
 def looked(pool: Any, *nodes: Any, before: Any, now: float = 100, states: Any = None, found: Any = None) -> Any:
-    return look(pool, nodes, before, (states or {}, found or {}), SIGNS, taint=TAINT, now=now)
+    return judge(pool, nodes, before, (states or {}, found or {}), SIGNS, taint=TAINT, now=now)
 
 
 FIRST = looked(GATED, node(), before=None).known

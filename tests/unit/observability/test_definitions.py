@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from aks_infiniband.observability.definitions import DefinitionsError, look, required
+from aks_infiniband.observability.definitions import DefinitionsError, absent, required
 from aks_infiniband.observability.documents import Prometheus
 
 from tests.unit.command_line.loopback import serving
@@ -72,6 +72,6 @@ def test_a_cluster_that_does_not_say_is_gone_on_with_and_why_is_known(server: Se
     nobody = kubeconfig("https://127.0.0.1:1")
     for cluster, why in ((server.kubeconfig, "no"), (nobody, "refused"), ("{}", "kubeconfig")):
         assert asked(cluster, "azure") == cluster
-        absent, unread = look(cluster, "azure")
-        assert absent == []
+        kinds, unread = absent(cluster, "azure")
+        assert kinds == []
         assert why in unread[0]

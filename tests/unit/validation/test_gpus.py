@@ -305,10 +305,10 @@ def test_our_own_process_is_no_other_work_and_what_comes_beside_it_is() -> None:
     watch.opened()
     nvml.mebibytes = 1200
     watch.filled()
-    watch.look()
+    watch.note()
     assert watch.found == {"processes": 0, "mebibytes": 3, "busy": 0.0}
     nvml.processes, nvml.mebibytes = 2, 2000
-    watch.look()
+    watch.note()
     assert watch.found == {"processes": 1, "mebibytes": 803, "busy": 0.0}
 
 
@@ -320,7 +320,7 @@ def test_other_work_is_seen_by_its_memory_where_a_pod_is_shown_no_process() -> N
     watch.opened()
     nvml.mebibytes = 2500
     watch.filled()
-    watch.look()
+    watch.note()
     assert watch.found == {"processes": 0, "mebibytes": 1542, "busy": 0.0}
 
 

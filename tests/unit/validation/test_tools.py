@@ -12,7 +12,7 @@ from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.validation.payload.look.counters import growth, judge_counters, read_counters
 from aks_infiniband.validation.payload.look.node import PROGRAMS
 from aks_infiniband.validation.payload.programs.install import PACKAGES, ensure, versions
-from aks_infiniband.validation.payload.programs.process import Ended, run
+from aks_infiniband.validation.payload.programs.process import Ended, run_to_end
 
 
 def which(*there: str) -> Any:
@@ -129,18 +129,22 @@ def test_versions_are_those_that_the_tools_say() -> None:
 
 def test_a_program_that_hangs_is_killed_with_all_it_started() -> None:
     began = time.monotonic()
-    ended = run(["sh", "-c", "echo started; sleep 120 & wait"], 3.0)  # a shell says so within the time, however busy
+    ended = run_to_end(
+        ["sh", "-c", "echo started; sleep 120 & wait"], 3.0
+    )  # a shell says so within the time, however busy
     assert time.monotonic() - began < 60
     assert (ended.code, ended.output) == (None, "started\n")
     assert "did not end within 3 s and was killed" in str(ended.error)
 
 
 def test_a_program_that_is_not_there_is_an_error_in_words() -> None:
-    assert run(["/no/such/tool"], 1).error == "tool could not be started: No such file or directory"
+    assert run_to_end(["/no/such/tool"], 1).error == "tool could not be started: No such file or directory"
 
 
 def test_a_programs_last_words_are_in_its_error() -> None:
-    ended = run([sys.executable, "-c", "print('-----'); print('Couldn\\'t listen to port 1'); raise SystemExit(3)"], 10)
+    ended = run_to_end(
+        [sys.executable, "-c", "print('-----'); print('Couldn\\'t listen to port 1'); raise SystemExit(3)"], 10
+    )
     assert ended.error is not None
     assert ended.error.endswith("ended with code 3: Couldn't listen to port 1")
 

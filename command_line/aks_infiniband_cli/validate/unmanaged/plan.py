@@ -9,7 +9,7 @@ from typing import Final
 
 from aks_infiniband.diagnosis.collect import absent_kinds
 from aks_infiniband.facts.compute_domains import API_VERSION
-from aks_infiniband.operators.offered import Seen, found_pool, look, privileged
+from aks_infiniband.operators.offered import Seen, found_pool, offers, privileged
 from lightkube import Client
 
 from aks_infiniband_cli.console import CommandError, note
@@ -69,7 +69,7 @@ def planned(kubeconfig: str, chosen: Sequence[Chosen], asked: Asked) -> Plan:
     """The plan to measure pools that no stack validates. Raises CommandError if the cluster leaves it open."""
     if not chosen:
         return Plan()
-    seen, unread = look(kubeconfig)
+    seen, unread = offers(kubeconfig)
     if unread:
         raise CommandError(f"how pods get InfiniBand cannot be read: {'; '.join(unread)}")
     nvlink = _knows_compute_domains(kubeconfig)

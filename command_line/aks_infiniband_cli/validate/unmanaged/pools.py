@@ -176,7 +176,7 @@ def validation_of(found: Unmanaged, asked: Asked, access: SharedAccess) -> Deplo
         pool,
         options=options,
         waits=_WAITS,
-        access=replace(access.of(pool), networks_in=found.way.networks_in),
+        access=replace(access.for_pool(pool), networks_in=found.way.networks_in),
         expected=expected,
     )
     job = named_job(pool, spec)

@@ -152,7 +152,7 @@ class Validation:
         self._expected = self._pod.expected
         self._evidence = ""
 
-    def run(self) -> tuple[int, str]:
+    def carry_out(self) -> tuple[int, str]:
         """Do this pod's part; returns the exit code and the message."""
         facts = self._pod.facts()
         entry = self._pod.entry(facts)
@@ -232,7 +232,7 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run with the command line's arguments; returns the exit code."""
     arguments = parse(argv)
     try:
-        code, message = Validation(arguments, environment).run()
+        code, message = Validation(arguments, environment).carry_out()
     except Exception as error:
         final = isinstance(error, ApiError) and error.final
         code = EXIT_VERDICT if final else EXIT_RETRY

@@ -189,7 +189,7 @@ class Rank:
         return self._all.largest(sum(own))[0], own
 
 
-def run(plan: CollectivePlan, environment: Mapping[str, str], *, meeting: str, result: Path) -> None:
+def take_part(plan: CollectivePlan, environment: Mapping[str, str], *, meeting: str, result: Path) -> None:
     """Join the others, measure, and leave them. Raises whatever the library raises."""
     ranks = NcclRanks(
         rank=int(environment["RANK"]),
@@ -213,7 +213,7 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     arguments = parser.parse_args(argv)
     plan = json.loads(arguments.plan.read_text(encoding="utf-8"))
     try:
-        run(plan, environment, meeting=arguments.meeting, result=arguments.result)
+        take_part(plan, environment, meeting=arguments.meeting, result=arguments.result)
     except Exception:
         traceback.print_exc()
         return 1

@@ -44,7 +44,7 @@ def under_load(gpu: Gpu, products: Products, nvml: Nvml | None, watch: Watch | N
     for reading in readings(gpu, products, nvml, count, seconds + WARMUP_SECONDS):
         lines.append(reading)
         if watch is not None:
-            watch.look()
+            watch.note()
     limits = (None, None) if nvml is None else (nvml.watts_limit, nvml.most_sm_clock)
     return summary(lines, seconds=seconds, precision=products.precision, limits=limits)
 

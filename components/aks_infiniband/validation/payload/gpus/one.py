@@ -112,7 +112,7 @@ class OneGpu:
                 self.found[name] = rates  # type: ignore[literal-required]
         (self._folder / f"{part}-done.{self._number}").touch()
         if self._watch is not None:
-            self._watch.look()
+            self._watch.note()
         self.save()
 
     def _await_turn(self, part: str) -> None:

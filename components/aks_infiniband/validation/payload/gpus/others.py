@@ -69,7 +69,7 @@ class Watch:
         """From now on this process takes no more memory than it has."""
         self._own_mebibytes = _difference(self._mebibytes, self.found["mebibytes"])
 
-    def look(self) -> None:
+    def note(self) -> None:
         """Look for work other than our own."""
         processes = _difference(self._nvml.processes, self._own_processes)
         mebibytes = None if self._own_mebibytes is None else _difference(self._mebibytes, self._own_mebibytes)

@@ -47,7 +47,7 @@ def measure(place: Place, plan: GpusPlan) -> NodeGpus:
     started = {number: _start(number, place, plan, work) for number in range(plan["count"])}
     _wait(list(started.values()), began + longest_seconds(plan))
     ended = {number: one.kill() if one.running else one.wait(0) for number, one in started.items()}
-    gpus = [_found(number, work, end) for number, end in ended.items()]
+    gpus = [_gpu_of(number, work, end) for number, end in ended.items()]
     return {"node": place.node, "seconds": round(time.monotonic() - began, 1), "gpus": gpus}
 
 
@@ -65,7 +65,7 @@ def _start(number: int, place: Place, plan: GpusPlan, work: Path) -> Running:
     return Running(command, dict(place.environment))
 
 
-def _found(number: int, work: Path, ended: Ended) -> Gpu:
+def _gpu_of(number: int, work: Path, ended: Ended) -> Gpu:
     """The output of a process, and the reason why it did not come to its end."""
     try:
         gpu: Gpu = json.loads((work / f"{number}.json").read_text(encoding="utf-8"))

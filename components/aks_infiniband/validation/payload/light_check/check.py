@@ -79,7 +79,7 @@ class LightCheck:
         self.pod = Pod(arguments, environment)
         self.board, self.expected = self.pod.board, self.pod.expected
 
-    def run(self) -> tuple[int, str]:
+    def carry_out(self) -> tuple[int, str]:
         """Do it; returns the exit code and the message."""
         facts = self.pod.facts()
         entry = self.pod.entry(facts)
@@ -244,7 +244,7 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run with the command line's arguments; returns the exit code."""
     arguments = parse(argv)
     try:
-        code, message = LightCheck(arguments, environment).run()
+        code, message = LightCheck(arguments, environment).carry_out()
     except (ApiError, OSError) as error:
         code, message = EXIT_RETRY, f"the check could not be made: {type(error).__name__}: {error}"
     return finish(code, message, arguments.termination_log)

@@ -87,7 +87,7 @@ Measured = Mapping[str, Sequence[Object]]
 """By node, the measurements of its machine."""
 
 
-def look(
+def judge(
     pool: Pool,
     nodes: Sequence[Object],
     before: Mapping[str, Known] | None,

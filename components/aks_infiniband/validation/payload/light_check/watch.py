@@ -17,7 +17,7 @@ from typing import TypedDict
 from ..report.standing import RECORD, RECORD_KEY, known_in
 from ..talk.api import Api, ApiError, Object, add_api_arguments, api_of
 from ..talk.config_maps import object_in
-from .due import ANNOUNCED, PACE_SECONDS, Known, Look, Pool, Signs, Told, look, true_of
+from .due import ANNOUNCED, PACE_SECONDS, Known, Look, Pool, Signs, Told, judge, true_of
 from .leaving import Leaving
 from .state import EVENTS_OF_NODES, KEY, WATCH_SOURCE, NodeState, states_in, timestamp
 
@@ -67,8 +67,8 @@ class Watch:
 
     def _pool(self, pool: Pool, before: Noted | None, now: float) -> Noted:
         nodes = self.api.nodes(pool["selector"])
-        measured = self._found(pool, nodes) if before and _is_due(before, nodes, self.settings) else ({}, {})
-        seen = look(
+        measured = self._measured(pool, nodes) if before and _is_due(before, nodes, self.settings) else ({}, {})
+        seen = judge(
             pool,
             nodes,
             before["nodes"] if before else None,
@@ -84,7 +84,7 @@ class Watch:
         begun = before["begun"] if before else 0.0
         return {"begun": self._runs(pool, seen, begun, now), "nodes": seen.known}
 
-    def _found(
+    def _measured(
         self, pool: Pool, nodes: Sequence[Object]
     ) -> tuple[Mapping[str, NodeState], Mapping[str, Sequence[Object]]]:
         """The light check's findings, and all measurements of the nodes."""

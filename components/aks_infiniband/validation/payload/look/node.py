@@ -40,7 +40,7 @@ class Facts(NodeFacts):
 FactsByNode = Mapping[str, Facts]
 
 
-def look(
+def facts_of(
     arguments: argparse.Namespace,
     expected: Expectations,
     environment: Mapping[str, str],

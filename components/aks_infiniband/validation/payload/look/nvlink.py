@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypedDict
 
-from ..programs.process import run
+from ..programs.process import run_to_end
 
 _SECONDS = 60.0
 """Limit for nvidia-smi, which takes seconds if it has to wake the GPUs."""
@@ -26,7 +26,7 @@ class Nvlink(TypedDict):
 
 def read_nvlink() -> Nvlink:
     """The output of `nvidia-smi -q`, which the container toolkit brings into containers with GPUs."""
-    ended = run(["nvidia-smi", "-q"], _SECONDS)
+    ended = run_to_end(["nvidia-smi", "-q"], _SECONDS)
     if ended.error:
         return {"gpus": [], "domain": None, "said": ended.error}
     return parse(ended.output)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TypedDict
 
 from ..programs.install import Tools
-from ..programs.process import Ended, run
+from ..programs.process import Ended, run_to_end
 
 PROGRAM = "ibv_devinfo"
 _LIMIT_SECONDS = 30
@@ -43,7 +43,7 @@ def ports_of(output: str) -> dict[str, list[dict[str, str]]]:
     return by_device
 
 
-def ask_libibverbs(tools: Tools, *, execute: Callable[[Sequence[str], float], Ended] = run) -> Libibverbs:
+def ask_libibverbs(tools: Tools, *, execute: Callable[[Sequence[str], float], Ended] = run_to_end) -> Libibverbs:
     """The ports that libibverbs sees, and the tool's words if it did not end well.
 
     The ports are None if libibverbs could not be queried. The exit code is useless: one device that cannot be opened,

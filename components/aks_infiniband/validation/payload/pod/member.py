@@ -12,7 +12,7 @@ from itertools import chain, repeat
 from typing import NamedTuple
 
 from ..look.gathering import entry_key
-from ..look.node import Facts, look
+from ..look.node import Facts, facts_of
 from ..programs.clients import Limits
 from ..programs.ports import free_ports
 from ..say.expectations import read_expectations
@@ -113,7 +113,7 @@ class Pod:
 
     def facts(self) -> Facts:
         """Look at the node, and return everything that this pod says of it."""
-        return look(self.arguments, self.expected, self.environment, lambda: self.api.node(self.me.node))
+        return facts_of(self.arguments, self.expected, self.environment, lambda: self.api.node(self.me.node))
 
     def entry(self, facts: Facts) -> Entry:
         """The facts on this pod that the others need. Raises NotYetError if its networks were not attached."""

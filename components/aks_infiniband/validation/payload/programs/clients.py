@@ -85,7 +85,7 @@ class _Asking:
         asked = SYN_SENT in self.states and ESTABLISHED not in self.states
         return asked and self._running is not None and self._running.seconds >= self._limits.connect_seconds
 
-    def look(self, again: Callable[[Ended], bool]) -> None:
+    def poll(self, again: Callable[[Ended], bool]) -> None:
         """See whether it has ended. Kill it if its time is up, and start it again if its server did not listen."""
         time_is_up = time.monotonic() >= self._until
         if self._running is None:
@@ -128,7 +128,7 @@ def ask(
             beside(seen)
         for one in asking:
             if one.ended is None:
-                one.look(lambda ended: waiting(ended) and time.monotonic() < give_up)
+                one.poll(lambda ended: waiting(ended) and time.monotonic() < give_up)
     return [_answer(one.ended, sorted(one.states), figures_of) for one in asking if one.ended]
 
 

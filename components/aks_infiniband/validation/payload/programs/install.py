@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from .process import Ended, run
+from .process import Ended, run_to_end
 
 _EVERYWHERE = {
     **dict.fromkeys(("ib_write_bw", "ib_read_bw", "ib_read_lat"), "perftest"),
@@ -68,7 +68,7 @@ def ensure(
     limit_seconds: float,
     *,
     which: Callable[[str], str | None] = shutil.which,
-    execute: Callable[[Sequence[str], float], Ended] = run,
+    execute: Callable[[Sequence[str], float], Ended] = run_to_end,
 ) -> Tools:
     """Install the packages of those programs that an image lacks, with the package manager that it has.
 
@@ -104,7 +104,9 @@ _SAY_VERSION = ("ib_write_bw", "sockperf")
 """One tool of each package. The tools of libibverbs lack such an option."""
 
 
-def versions(programs: Iterable[str], *, execute: Callable[[Sequence[str], float], Ended] = run) -> dict[str, str]:
+def versions(
+    programs: Iterable[str], *, execute: Callable[[Sequence[str], float], Ended] = run_to_end
+) -> dict[str, str]:
     """The programs' own words on their version. A program that says nothing is left out."""
     by_package = {}
     for program in programs:

@@ -132,7 +132,7 @@ def with_words(error: str, output: str) -> str:
     return f"{error}: {'; '.join(telling)}" if telling else error
 
 
-def run(command: Sequence[str], limit_seconds: float) -> Ended:
+def run_to_end(command: Sequence[str], limit_seconds: float) -> Ended:
     """Run a program to its end, or to its limit."""
     return Running(command).wait(limit_seconds)
 

@@ -161,7 +161,7 @@ class _Server:
         self.states: set[str] = set()
         self.ended: Ended | None = None
 
-    def look(self, seen: Sequence[Connection]) -> None:
+    def poll(self, seen: Sequence[Connection]) -> None:
         if self.ended is not None:
             return
         now = states_of_server(seen, self._port)
@@ -219,9 +219,9 @@ def carry_out(step: Step, members: Members, rails: Rails, place: Place) -> list[
     }
     asked = {number: task for number, task in enumerate(tasks) if task.pair.client.node == place.node}
 
-    def look(seen: Sequence[Connection]) -> None:
+    def poll(seen: Sequence[Connection]) -> None:
         for server in servers.values():
-            server.look(seen)
+            server.poll(seen)
 
     results: list[Answer] = []
     answers = ask(
@@ -233,13 +233,13 @@ def carry_out(step: Step, members: Members, rails: Rails, place: Place) -> list[
         proc=place.proc,
         waiting=lambda ended: bool(ended.error and NOT_LISTENING.search(ended.output)),
         figures_of=partial(figures_of, step["kind"]),
-        beside=look,
+        beside=poll,
     )
     for (number, task), answer in zip(asked.items(), answers):
         results.append({"task": number, **answer})
         if answer["error"]:
             knock(*where(task), _KNOCK_SECONDS)
     while any(server.ended is None for server in servers.values()):
-        look(connections(place.proc))
+        poll(connections(place.proc))
         time.sleep(_LOOK_SECONDS)
     return results + [failed for number, server in servers.items() if (failed := server.answer(number))]
