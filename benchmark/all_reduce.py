@@ -53,9 +53,11 @@ def payload_run(
     meeting = collective.meeting_point()
     place = collective.Place("this-host", 0, 1, processes or gpus, meeting, ())
     plan = {**PLAN, "sizes": sizes}
-    given = {**os.environ, "PYTHONPATH": str(_VALIDATION), **environment}
+    variables = {**os.environ, "PYTHONPATH": str(_VALIDATION), **environment}
     with tempfile.TemporaryDirectory() as scratch:
-        entry = collective.measure(place, tuning=tuning, plan=plan, folder=folder or Path(scratch), environment=given)
+        entry = collective.measure(
+            place, tuning=tuning, plan=plan, folder=folder or Path(scratch), environment=variables
+        )
     run: dict[str, Any] = results.merged([entry], tuning=tuning, ranks_per_node=place.ranks_per_node)
     said = f"payload, {tuning} {dict(environment) or ''}: {run['transport']}, {run['seconds']} s"
     print(f"{time.strftime('%X')} {said}", flush=True)
@@ -94,8 +96,8 @@ def nccl_tests_run(program: Path, gpus: int, *, tuning: str) -> dict[int, float]
     """One run of nccl-tests, a thread for each GPU: bus bandwidth by size, in place, as the payload reduces."""
     command = [str(program), "-t", str(gpus), "-g", "1", "-b", str(COMPARED[0]), "-e", str(COMPARED[-1]), "-f", "2"]
     command += ["-n", str(PLAN["iterations"]), "-w", str(PLAN["warmup"]), "-c", "0"]
-    given = {**os.environ, **collective.TUNINGS[tuning]}
-    said = subprocess.run(command, env=given, capture_output=True, text=True, check=True, timeout=120).stdout
+    variables = {**os.environ, **collective.TUNINGS[tuning]}
+    said = subprocess.run(command, env=variables, capture_output=True, text=True, check=True, timeout=120).stdout
     rows = [line.split() for line in said.splitlines() if line.strip() and not line.startswith("#")]
     print(f"{time.strftime('%X')} nccl-tests {tuning}", flush=True)
     return {int(row[0]): float(row[-2]) for row in rows if row[0].isdigit()}
@@ -103,14 +105,14 @@ def nccl_tests_run(program: Path, gpus: int, *, tuning: str) -> dict[int, float]
 
 def compared(gpus: int, tuning: str, program: Path, turns: int) -> dict[str, Any]:
     """Both by turns, and what each measured at each size."""
-    found: dict[str, list[dict[int, float]]] = {"nccl": [], "nccl_tests": []}
+    rates: dict[str, list[dict[int, float]]] = {"nccl": [], "nccl_tests": []}
     for _ in range(turns):
         run = payload_run(gpus, COMPARED, tuning=tuning)
-        found["nccl"].append({size["bytes"]: size["bus_gb_per_s"] for size in run["sizes"]})
-        found["nccl_tests"].append(nccl_tests_run(program, gpus, tuning=tuning))
+        rates["nccl"].append({size["bytes"]: size["bus_gb_per_s"] for size in run["sizes"]})
+        rates["nccl_tests"].append(nccl_tests_run(program, gpus, tuning=tuning))
     rows = []
     for size in COMPARED:
-        values = {name: [run[size] for run in runs] for name, runs in found.items()}
+        values = {name: [run[size] for run in runs] for name, runs in rates.items()}
         asked = statistics.median(values["nccl_tests"])
         off = 100 * (statistics.median(values["nccl"]) / asked - 1)
         rows.append({"bytes": size, **values, "difference_percent": {"nccl": off}})
@@ -129,13 +131,13 @@ def changed_message(size: int) -> dict[str, Any]:
     seconds = time.perf_counter() - began
     for place in (size // 8 * 4, size - 4):
         device.write(message + place, b"\x01\x02\x03\x04")
-    found = {"bytes": size, "seconds": seconds, "right": right, "changed": 2}
-    found["found"] = device.differing(message, size, expected)
+    result = {"bytes": size, "seconds": seconds, "right": right, "changed": 2}
+    result["found"] = device.differing(message, size, expected)
     began = time.perf_counter()
-    found["found_here"] = device.differing_here(message, size, expected)
-    found["seconds_here"] = time.perf_counter() - began
+    result["found_here"] = device.differing_here(message, size, expected)
+    result["seconds_here"] = time.perf_counter() - began
     device.free(message)
-    return found
+    return result
 
 
 def nccl_version() -> str:
@@ -170,11 +172,11 @@ def main() -> None:
     parser.add_argument("--out", required=True, type=Path, help="where the figures go, as JSON")
     arguments = parser.parse_args()
     gpus: int = arguments.gpus
-    found: dict[str, Any] = {"machine": machine(), "gpus": gpus}
+    results: dict[str, Any] = {"machine": machine(), "gpus": gpus}
 
     def keep(name: str, value: Any) -> None:
-        found[name] = value
-        arguments.out.write_text(json.dumps(found, indent=1), encoding="utf-8")
+        results[name] = value
+        arguments.out.write_text(json.dumps(results, indent=1), encoding="utf-8")
 
     keep("changed", changed_message(16 * GIB))
     keep("sweeps", [payload_run(gpus, SWEEP, tuning=tuning) for tuning in ("ring", "nccl")])
@@ -182,7 +184,7 @@ def main() -> None:
     keep("one_too_many", blamed(payload_run(gpus, [8 << 20], processes=gpus + 1)))
     keep("killed", blamed(killed_run(gpus)))
     keep("comparison", [compared(gpus, tuning, arguments.nccl_tests, arguments.turns) for tuning in ("ring", "nccl")])
-    for comparison in found["comparison"]:
+    for comparison in results["comparison"]:
         for row in comparison["rows"]:
             off = ", ".join(f"{name} {percent:+.2f} %" for name, percent in row["difference_percent"].items())
             print(f"{comparison['tuning']} {row['bytes'] >> 20} MiB: {off}", flush=True)

@@ -104,13 +104,13 @@ def named(draw: Random, nodes: int, *, deviation: float, lacks: Sequence[float],
     """In how many of the pools every bad GPU is named, and in how many a good one is."""
     bad = {("node-0", f"GPU {number} at {number + 1:04x}:00:00.0") for number in range(len(lacks))}
     names = [f"node-{node}" for node in range(nodes)]
-    found = wrong = 0
+    right = wrong = 0
     for _ in range(pools):
         checks = judge_gpus([pool_of(draw, nodes, deviation=deviation, lacks=lacks)], PLAN, names)
         blamed = {(check["node"], check["device"]) for check in checks if check["verdict"] in ("warn", "fail")}
-        found += bad <= blamed
+        right += bad <= blamed
         wrong += bool(blamed - bad)
-    return found, wrong
+    return right, wrong
 
 
 CASES: dict[str, tuple[float, tuple[float, ...]]] = {
@@ -126,17 +126,17 @@ CASES: dict[str, tuple[float, tuple[float, ...]]] = {
 
 def alarms() -> Iterator[str]:
     """The number of healthy pools that have each check as a warning or a failure, a row for each check."""
-    found = {(name, size): 0 for name in NAMES for size in SIZES}
+    counts = {(name, size): 0 for name in NAMES for size in SIZES}
     for size in SIZES:
         draw, nodes = Random(f"healthy {size}"), [f"node-{node}" for node in range(size)]  # noqa: S311  (figures)
         for _ in range(POOLS):
             checks = judge_gpus([pool_of(draw, size, deviation=_AS_RECORDED)], PLAN, nodes)
             for name in {check["check"] for check in checks if check["verdict"] in ("warn", "fail")}:
-                found[name, size] += 1
+                counts[name, size] += 1
     yield "| healthy nodes of 8 GPUs, as recorded | " + " | ".join(f"{size}" for size in SIZES) + " |"
     yield "|---|" + "---|" * len(SIZES)
     for name in NAMES:
-        yield f"| `{name}` | {' | '.join(str(found[name, size]) for size in SIZES)} |"
+        yield f"| `{name}` | {' | '.join(str(counts[name, size]) for size in SIZES)} |"
 
 
 def rows() -> Iterator[str]:
@@ -146,8 +146,8 @@ def rows() -> Iterator[str]:
     for name, (deviation, lacks) in CASES.items():
         draw, cells = Random(name), []  # noqa: S311  (figures, no secret)
         for size in SIZES:
-            found, wrong = named(draw, size, deviation=deviation, lacks=lacks)
-            cells.append(f"{found} / {wrong}" if lacks else f"{wrong}")
+            right, wrong = named(draw, size, deviation=deviation, lacks=lacks)
+            cells.append(f"{right} / {wrong}" if lacks else f"{wrong}")
         yield f"| {name} | {' | '.join(cells)} |"
 
 

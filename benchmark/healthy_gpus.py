@@ -55,17 +55,17 @@ def said(found: list[Any]) -> list[dict[str, Any]]:
 
 def healthy(gpus: int, runs: int, seconds: float) -> dict[str, Any]:
     """So many runs, or as many as there is time for, each judged by itself, and all as nodes of one pool."""
-    found: list[Any] = []
+    results: list[Any] = []
     told = []
     began = time.monotonic()
-    while len(found) < runs and time.monotonic() - began < seconds:
-        found.append(measured(gpus, f"run-{len(found)}"))
-        told.append(said(found[-1:]))
+    while len(results) < runs and time.monotonic() - began < seconds:
+        results.append(measured(gpus, f"run-{len(results)}"))
+        told.append(said(results[-1:]))
         print(
-            f"{time.strftime('%X')} run {len(found)}: {[one for one in told[-1] if named(one)] or 'names none'}",
+            f"{time.strftime('%X')} run {len(results)}: {[one for one in told[-1] if named(one)] or 'names none'}",
             flush=True,
         )
-    return {"runs": found, "said": told, "together": said(found)}
+    return {"runs": results, "said": told, "together": said(results)}
 
 
 def named(check: dict[str, Any]) -> bool:
@@ -149,9 +149,9 @@ def with_others(gpus: int) -> dict[str, Any]:
     told = {}
     for kind in KINDS:
         with work(kind):
-            found = measured(gpus)
-        told[kind] = {"found": found, "said": said([found])}
-        others = found["gpus"][0].get("others")
+            result = measured(gpus)
+        told[kind] = {"found": result, "said": said([result])}
+        others = result["gpus"][0].get("others")
         print(
             f"{time.strftime('%X')} {kind}: {others}; {[one['check'] for one in told[kind]['said'] if named(one)]}",
             flush=True,
@@ -161,10 +161,10 @@ def with_others(gpus: int) -> dict[str, Any]:
 
 def with_one_missing(gpus: int) -> dict[str, Any]:
     """The checks of this host, measured as one that should have one GPU more."""
-    found = measured(gpus + 1)
-    told = said([found])
+    result = measured(gpus + 1)
+    told = said([result])
     print(f"{time.strftime('%X')} one GPU is missing: {[one for one in told if named(one)]}", flush=True)
-    return {"found": found, "said": told}
+    return {"found": result, "said": told}
 
 
 def launched(ranks: int, *, of_one_gpu: bool) -> dict[str, Any]:
@@ -197,7 +197,7 @@ def launched(ranks: int, *, of_one_gpu: bool) -> dict[str, Any]:
 def one_rank(rank: int, ranks: int, gpus: int, meeting: str) -> dict[str, Any]:
     """One rank of these."""
     number = rank % gpus
-    found: dict[str, Any] = {}
+    rates: dict[str, Any] = {}
     both = nccl.NcclRanks(rank=rank, ranks=ranks, gpu=number, meeting=meeting, limit_seconds=60)
     for message in MESSAGES if gpus > 1 else MESSAGES[:3]:
         both.allocate(message // 4)
@@ -209,9 +209,9 @@ def one_rank(rank: int, ranks: int, gpus: int, meeting: str) -> dict[str, Any]:
             both.timed(TIMES)
             row[way] = sorted(both.largest(sum(both.timed(TIMES)))[0] / TIMES for _ in range(ROUNDS))[ROUNDS // 2]
             row[f"{way}, refused"] = both.one_by_one
-        found[str(message)] = {**row, "wrong": wrong}
+        rates[str(message)] = {**row, "wrong": wrong}
     both.close()
-    return found
+    return rates
 
 
 def captured_copies() -> dict[str, Any]:
@@ -226,7 +226,7 @@ def captured_copies() -> dict[str, Any]:
             device.call("MemcpyAsync", one, other, 4096, _WITHIN, device.stream)
 
     graph = device.captured(queue)
-    found = {}
+    rates = {}
     for name, way in (("one by one", queue), ("graph", lambda: device.launch(graph))):
         begin, end = device.event(), device.event()
         times = []
@@ -237,9 +237,9 @@ def captured_copies() -> dict[str, Any]:
             while not device.reached(end):
                 time.sleep(0.0005)
             times.append(device.seconds(begin, end) / TIMES)
-        found[name] = sorted(times[1:])[ROUNDS // 2]
+        rates[name] = sorted(times[1:])[ROUNDS // 2]
     device.forget(graph)
-    return found
+    return rates
 
 
 def _of_its_own(*arguments: str) -> str:
@@ -284,8 +284,8 @@ def main() -> None:
         return
     if arguments.rank is not None:
         threading.Timer(140, os._exit, (1,)).start()
-        found = one_rank(arguments.rank, arguments.ranks, arguments.gpus, arguments.meeting)
-        arguments.out.write_text(json.dumps(found))
+        result = one_rank(arguments.rank, arguments.ranks, arguments.gpus, arguments.meeting)
+        arguments.out.write_text(json.dumps(result))
         os._exit(0)
     kept: dict[str, Any] = {"machine": machine(), "gpus": arguments.gpus}
 

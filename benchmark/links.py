@@ -33,11 +33,11 @@ def recorded() -> Iterator[Mapping[str, Any]]:
 
 def levels(figure: str) -> dict[str, list[float]]:
     """The values of a figure in accepted pools, by machine size."""
-    found: dict[str, list[float]] = {}
+    values: dict[str, list[float]] = {}
     for pool in recorded():
         if figure in pool:
-            found.setdefault(pool["size"], []).append(float(pool[figure]))
-    return found
+            values.setdefault(pool["size"], []).append(float(pool[figure]))
+    return values
 
 
 def accused(draw: Random, bound: Threshold, level: list[float], ends: int) -> bool:

@@ -38,14 +38,14 @@ def figures(
 def named(draw: Random, count: int, *, deviation: float, lacks: list[float], congested: float = 0.0) -> tuple[int, int]:
     """In how many of the pools every bad node is named, and in how many a good one is."""
     nodes = [f"node-{number}" for number in range(count)]
-    found = wrong = 0
+    right = wrong = 0
     for _ in range(POOLS):
         bad = dict(zip(draw.sample(nodes, len(lacks)), lacks, strict=True))
         made = list(figures(draw, nodes, deviation=deviation, bad=bad, congested=congested))
         blamed = {check["node"] for check in judge_pairs(made, PLAN, nodes) if check["verdict"] in ("warn", "fail")}
-        found += bad.keys() <= blamed
+        right += bad.keys() <= blamed
         wrong += bool(blamed - bad.keys() - {None})
-    return found, wrong
+    return right, wrong
 
 
 CASES = {
@@ -66,8 +66,8 @@ def rows() -> Iterator[str]:
     for name, (deviation, lacks, congested) in CASES.items():
         draw, cells = Random(f"{name} {ROUNDS}"), []  # noqa: S311  (figures, no secret)
         for size in SIZES:
-            found, wrong = named(draw, size, deviation=deviation, lacks=lacks, congested=congested)
-            cells.append(f"{found} / {wrong}" if lacks else f"{wrong}")
+            right, wrong = named(draw, size, deviation=deviation, lacks=lacks, congested=congested)
+            cells.append(f"{right} / {wrong}" if lacks else f"{wrong}")
         yield f"| {name} | {' | '.join(cells)} |"
 
 

@@ -59,8 +59,8 @@ def main() -> None:
     print(f"{'pools':>5} {'resources':>9} {'CPU-s':>6} {'MiB':>5}")
     for pools in parser.parse_args().pools:
         with context.Pool(1) as process:
-            found = process.apply(cost, (pools,))
-        print(f"{found.pools:>5} {found.resources:>9} {found.seconds:>6.1f} {found.mebibytes:>5.0f}")
+            costs = process.apply(cost, (pools,))
+        print(f"{costs.pools:>5} {costs.resources:>9} {costs.seconds:>6.1f} {costs.mebibytes:>5.0f}")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ _SHOWN = (1 << 20, 1 << 30, 8 << 30)
 
 def rendered(document: str, results: Mapping[str, Mapping[str, Any]]) -> str:
     """The page with the ring's rows of each result; results by the name of their file, without its ending."""
-    lines = [_HEAD, "|" + "---|" * 7, *(line for found in results.values() for line in _rows(found))]
+    lines = [_HEAD, "|" + "---|" * 7, *(line for timings in results.values() for line in _rows(timings))]
     text = "\n".join(["<!-- all-reduce -->", *lines, "<!-- end all-reduce -->"])
     return re.sub("<!-- all-reduce -->.*?<!-- end all-reduce -->", lambda _: text, document, flags=re.DOTALL)
 

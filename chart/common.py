@@ -33,10 +33,10 @@ class Slot:
     def depends_on(self) -> tuple[str, ...]:
         """The fewest facts of a kind that decide which value it has."""
         names = tuple(next(iter(self.values)).facts)
-        found = [(kind.facts, _comparable(value)) for kind, value in self.values.items()]
+        values = [(kind.facts, _comparable(value)) for kind, value in self.values.items()]
         for few in range(len(names) + 1):
             for chosen in combinations(names, few):
-                if _decides(chosen, found):
+                if _decides(chosen, values):
                     return chosen
         raise AssertionError("all facts of a kind decide everything")
 

@@ -63,16 +63,16 @@ _FURTHER: Final = {name for report in REPORTS for name in board_names(report, CO
 
 def validation(kinds: Sequence[Kind]) -> list[OfPools | Shared]:
     """The documents of the validation."""
-    found: dict[Key, dict[Kind, Any]] = {}
+    objects: dict[Key, dict[Kind, Any]] = {}
     shared: list[Shared] = []
     for verdict, image in (("enforce", "default"), ("enforce", "given"), ("warn", "default")):
         options: dict[str, Any] = {"mode": verdict, "image": sentinels.IMAGE if image == "given" else None}
         judged = [kind for kind in kinds if (kind.verdict, kind.image) == (verdict, image)]
         for_pools, for_all = _run("validation", judged, Asked(validation=ValidationOptions(**options)))
         for key, by_kind in for_pools.items():
-            found.setdefault(key, {}).update(by_kind)
+            objects.setdefault(key, {}).update(by_kind)
         shared = shared or for_all
-    return [*shared, *_of_pools(found)]
+    return [*shared, *_of_pools(objects)]
 
 
 def of_part(part: Part, kinds: Sequence[Kind]) -> list[OfPools | Shared]:
@@ -81,12 +81,12 @@ def of_part(part: Part, kinds: Sequence[Kind]) -> list[OfPools | Shared]:
         kinds = [kind for kind in kinds if kind.mode != "driver-only"]
     kinds = [kind for kind in kinds if (kind.verdict, kind.image) == ("enforce", "default")]
     asked = Asked(schedule=sentinels.SCHEDULE, labels=sentinels.LABELS)
-    found, shared = _run(part, kinds, asked)
+    by_kind, shared = _run(part, kinds, asked)
     if part == "observability":
         _, of_azure = _run(part, kinds[:2], replace(asked, prometheus="azure"))
         there = {each.key for each in of_azure}
         shared = [each if each.key in there else replace(each, only="kube-prometheus") for each in shared]
-    return [*shared, *_of_pools(found)]
+    return [*shared, *_of_pools(by_kind)]
 
 
 def _of_pools(found: Mapping[Key, Mapping[Kind, Any]]) -> list[OfPools | Shared]:
@@ -170,7 +170,7 @@ def _sorted_out(items: Iterable[Any]) -> tuple[list[Any], list[Any], dict[str, l
 
 
 def _fields_across(value: Mapping[str, Any], named: Mapping[str, Kind]) -> Node:
-    found: dict[str, Node] = {}
+    fields: dict[str, Node] = {}
     by_key: dict[str, dict[Kind, Any]] = {}
     for key, item in value.items():
         owners = _NAME.findall(key)
@@ -178,7 +178,7 @@ def _fields_across(value: Mapping[str, Any], named: Mapping[str, Kind]) -> Node:
             (name,) = owners
             by_key.setdefault(key.replace(name, POOL), {})[named[name]] = _own(item, name, named[name])
         else:
-            found[key] = _across(item, named)
+            fields[key] = _across(item, named)
     for key, by_kind in by_key.items():
-        found[key] = EachPool([common(by_kind)], keys=[key])
-    return Fields(found)
+        fields[key] = EachPool([common(by_kind)], keys=[key])
+    return Fields(fields)

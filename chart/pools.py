@@ -22,7 +22,7 @@ def pool_of(values: Mapping[str, Any]) -> FoundPool:
     """The pool that an entry of `pools` in the chart's values describes."""
     mode = values.get("mode") or DEFAULT_MODE
     resource = values.get("rdmaResource") or ACCESS[mode].resource
-    given: dict[str, Any] = {
+    properties: dict[str, Any] = {
         "nic_driver": values.get("nicDriver"),
         "gpu_driver": values.get("gpuDriver"),
         "taints": tuple(values.get("taints") or ()),
@@ -36,7 +36,7 @@ def pool_of(values: Mapping[str, Any]) -> FoundPool:
         resource=resource if ACCESS[mode].resource else None,
         device_class=values.get("deviceClass") or DEVICE_CLASS,
         nvlink=False,
-        **{key: value for key, value in given.items() if value},
+        **{key: value for key, value in properties.items() if value},
     )
 
 

@@ -75,8 +75,8 @@ def _section(properties: Mapping[str, Any], required: Iterable[str] = ()) -> dic
         key: {**value, "description": _TEXTS[key]} if key in _TEXTS and "description" not in value else value
         for key, value in properties.items()
     }
-    found = {"type": "object", "additionalProperties": False, "properties": described}
-    return {**found, "required": list(required)} if required else found
+    schema = {"type": "object", "additionalProperties": False, "properties": described}
+    return {**schema, "required": list(required)} if required else schema
 
 
 def _for_go(node: Any) -> Any:

@@ -94,8 +94,8 @@ def as_json(value: Any) -> str:
 
 def text_marks() -> list[tuple[str, str]]:
     """Everything that may stand in JSON text, the longest first."""
-    found = [*((as_json(value), made) for value, made in FLOWS), (as_json(MATCH), MATCHES), *WORDS]
-    unique = dict(found)
+    marks = [*((as_json(value), made) for value, made in FLOWS), (as_json(MATCH), MATCHES), *WORDS]
+    unique = dict(marks)
     return sorted(unique.items(), key=lambda mark: -len(mark[0]))
 
 

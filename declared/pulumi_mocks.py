@@ -86,8 +86,8 @@ class Deployment:
         return [made for made in self.registrations if made.type == type_]
 
     def one(self, type_: str) -> Registration:
-        (found,) = self.all(type_)
-        return found
+        (only,) = self.all(type_)
+        return only
 
 
 def opened(value: Any) -> Any:
@@ -134,10 +134,10 @@ class AzureAndKubernetes(mocks.Mocks):
 
     def call(self, args: mocks.MockCallArgs) -> dict[str, Any]:  # type: ignore[override]  # the SDK takes both
         self.calls.append(args.token)
-        if (given := self.answers.get(args.token.rpartition(":")[2])) is not None:
-            if isinstance(given, Refusal):
-                raise given
-            return dict(given)
+        if (answer := self.answers.get(args.token.rpartition(":")[2])) is not None:
+            if isinstance(answer, Refusal):
+                raise answer
+            return dict(answer)
         if args.token.endswith("listManagedClusterUserCredentials"):
             return {"kubeconfigs": [{"name": "user", "value": base64.b64encode(KUBECONFIG.encode()).decode()}]}
         if args.token.endswith("getSubscriptionFeatureRegistration"):

@@ -83,23 +83,23 @@ def _resource(request: Mapping[str, Any]) -> dict[str, Any]:
 
 def _relations(request: Mapping[str, Any]) -> dict[str, Any]:
     """Its owner, and the resources that it waits for."""
-    found: dict[str, Any] = {}
+    relations: dict[str, Any] = {}
     if not label(request["parent"]).startswith("pulumi:pulumi:Stack::"):
-        found["parent"] = label(request["parent"])
+        relations["parent"] = label(request["parent"])
     if provider := request.get("provider"):
         # Behind the provider's URN stands its ID, which the engine makes up.
-        found["provider"] = label(provider.rpartition("::")[0])
+        relations["provider"] = label(provider.rpartition("::")[0])
     if waits := request.get("dependencies"):
-        found["dependencies"] = sorted(label(urn) for urn in waits)
+        relations["dependencies"] = sorted(label(urn) for urn in waits)
     if goes_with := request.get("deletedWith"):
-        found["deletedWith"] = label(goes_with)
-    return found
+        relations["deletedWith"] = label(goes_with)
+    return relations
 
 
 def _aliases(request: Mapping[str, Any]) -> list[Any]:
     """The aliases that the program gives; those of type alone come from the SDK of azure-native, by the hundred."""
-    given = [alias.get("spec", alias) for alias in request.get("aliases", [])]
-    return [alias for alias in given if not request.get("custom") or set(alias) - {"type", "parentUrn"}]
+    aliases = [alias.get("spec", alias) for alias in request.get("aliases", [])]
+    return [alias for alias in aliases if not request.get("custom") or set(alias) - {"type", "parentUrn"}]
 
 
 def _plain(value: Any) -> Any:

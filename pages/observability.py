@@ -32,10 +32,10 @@ def _placeholders(text: str) -> str:
 
 
 def _metrics() -> Iterator[str]:
-    found = table("aks_infiniband.observability", "metrics.yaml")
+    metrics = table("aks_infiniband.observability", "metrics.yaml")
     yield "\n## Metrics\n\n| metric | labels | what it is | from |\n|---|---|---|---|"
-    for name, metric in found["metrics"].items():
+    for name, metric in metrics["metrics"].items():
         yield f"| `{name}` | {', '.join(metric['labels'])} | {metric['what']} | {metric['source']} |"
     yield ""
-    for name, source in found["sources"].items():
+    for name, source in metrics["sources"].items():
         yield f"- {name}: {source}"

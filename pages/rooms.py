@@ -64,11 +64,11 @@ def drawn(page: Path) -> str:
 
 
 def _reachable(room: str, imports: Imports) -> set[str]:
-    found: set[str] = set()
+    rooms: set[str] = set()
     ahead = list(imports[room])
     while ahead:
         other = ahead.pop()
-        if other not in found:
-            found.add(other)
+        if other not in rooms:
+            rooms.add(other)
             ahead += imports[other]
-    return found
+    return rooms

@@ -115,8 +115,8 @@ class Rehearsal:
     def not_taken(self) -> list[str]:
         """The parts of the operators' charts that the stack file requires and this rehearsal lacks, in words."""
         document = stack_file.read(self.project, self.stack)
-        found = operator_charts.not_taken(document.get("config", {}), self._charts_for(document))
-        return [*found, real_tools.NO_THRESHOLDS] if self.has_real_tools else found
+        charts = operator_charts.not_taken(document.get("config", {}), self._charts_for(document))
+        return [*charts, real_tools.NO_THRESHOLDS] if self.has_real_tools else charts
 
     @property
     def has_real_tools(self) -> bool:

@@ -159,17 +159,17 @@ class Bound:
     @cached_property
     def _gpu_pods(self) -> list[Document]:
         releases = [self.resources[label]["inputs"] for label in self._of("Release")]
-        given = [inputs["values"] for inputs in releases if inputs["chart"] == "gpu-operator"]
-        return gpu_pods(_chart_values("gpu-operator", given[0])) if given else []
+        values = [inputs["values"] for inputs in releases if inputs["chart"] == "gpu-operator"]
+        return gpu_pods(_chart_values("gpu-operator", values[0])) if values else []
 
     def _pulled_before(self, moment: float) -> set[str]:
         """The images that were pulled for nothing else on the machines of the last pool."""
-        found: set[str] = set()
+        images: set[str] = set()
         for label in filter(lambda label: _pulls_images(self.resources[label]["inputs"]), self._of("DaemonSet")):
             pod = self.resources[label]["inputs"]["spec"]["template"]
             if max(self._start(label), self._joined) + pod_seconds(pod) <= moment:
-                found |= {container["image"] for container in pod["spec"]["initContainers"]}
-        return found
+                images |= {container["image"] for container in pod["spec"]["initContainers"]}
+        return images
 
     @cached_property
     def _joined(self) -> float:

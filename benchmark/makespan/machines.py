@@ -73,10 +73,10 @@ def _follows_ofed(pod: Document) -> bool:
 
 
 def _section(spec: Mapping[str, Any], path: tuple[str, ...]) -> Any:
-    found: Any = spec
+    section: Any = spec
     for key in path:
-        found = (found or {}).get(key)
-    return found
+        section = (section or {}).get(key)
+    return section
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,8 +90,8 @@ class MachineModel:
 
     def ready(self, pods: Collection[Document]) -> float:
         """When the last of these pods is."""
-        found = (self._ready(index) for index, (pod, _) in enumerate(self.pods) if pod in pods)
-        return max(found, default=0.0)
+        times = (self._ready(index) for index, (pod, _) in enumerate(self.pods) if pod in pods)
+        return max(times, default=0.0)
 
     @cached_property
     def _first_asked(self) -> dict[str, float]:

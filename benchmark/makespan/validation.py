@@ -114,11 +114,11 @@ def table() -> str:
         "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for name, nodes in [*((name, 2) for name in VM_SIZES), ("Standard_ND96isr_H100_v5", LARGE)]:
-        found, ports = parts(SIZES[name], nodes), SIZES[name].infiniband
-        shown = (found.waiting, found.steps, found.latency, found.one_after_the_other, found.side_by_side)
-        whole, alone = (found.whole(contention=contention) for contention in (False, found.alone > 0))
-        ends = (whole, whole + found.installing, alone + found.installing)
-        cells = [f"{value:.0f} s" for value in (*shown, found.gpus, found.all_reduce, *ends)]
+        seconds, ports = parts(SIZES[name], nodes), SIZES[name].infiniband
+        shown = (seconds.waiting, seconds.steps, seconds.latency, seconds.one_after_the_other, seconds.side_by_side)
+        whole, alone = (seconds.whole(contention=contention) for contention in (False, seconds.alone > 0))
+        ends = (whole, whole + seconds.installing, alone + seconds.installing)
+        cells = [f"{value:.0f} s" for value in (*shown, seconds.gpus, seconds.all_reduce, *ends)]
         pool = f"{nodes} machines of {name}" if nodes == LARGE else name
         lines.append(f"| {pool} | {ports.hca_count} × {ports.rate_gbps:g} Gb/s | {' | '.join(cells)} |")
     return "\n".join(lines)

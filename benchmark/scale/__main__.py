@@ -18,11 +18,11 @@ parser.add_argument(
 
 def program_costs(pools: list[int]) -> list[program.Cost]:
     """Each runs in a separate process."""
-    found = []
+    costs = []
     for number in pools:
         with multiprocessing.get_context("spawn").Pool(1) as process:
-            found.append(process.apply(program.cost, (number,)))
-    return found
+            costs.append(process.apply(program.cost, (number,)))
+    return costs
 
 
 if __name__ == "__main__":

@@ -107,17 +107,17 @@ def _job_names(engine: Engine, folder: Path) -> dict[str, str]:
 
 def copied(deployment: Mapping[str, Any], pools: int, jobs: Mapping[str, str]) -> dict[str, Any]:
     """A state in which every resource of the first pool is there once for each pool."""
-    found: list[Any] = []
+    resources: list[Any] = []
     for resource in deployment["resources"]:
         text = json.dumps(resource)
         if _FIRST not in resource["urn"]:
-            found.append(resource)
+            resources.append(resource)
             continue
         for number in range(pools):
-            found.append(json.loads(text.replace(_FIRST, f"pool{number:03}")))
+            resources.append(json.loads(text.replace(_FIRST, f"pool{number:03}")))
             if resource["type"] == _JOB:
-                _rename(found[-1], jobs[found[-1]["urn"].rpartition("::")[2]])
-    return {**deployment, "resources": found}
+                _rename(resources[-1], jobs[resources[-1]["urn"].rpartition("::")[2]])
+    return {**deployment, "resources": resources}
 
 
 def _rename(job: dict[str, Any], name: str) -> None:

@@ -78,11 +78,11 @@ def descendants(root: int) -> list[int]:
             # The name in parentheses may have any character in it.
             parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1]) if entry.name.isdigit() else 0
             children.setdefault(parent, []).append(int(entry.name) if parent else 0)
-    found, open_ = list[int](), [root]
+    every, open_ = list[int](), [root]
     while open_:
         open_ += (mine := children.get(open_.pop(), []))
-        found += mine
-    return found
+        every += mine
+    return every
 
 
 def _own_mebibytes(process: int) -> float:

@@ -20,13 +20,13 @@ _LOADED: Final = re.compile(
 def problems(site: Path) -> list[str]:
     """The faults of the site, a line each."""
     entries = sum(map(len, NAVIGATION.values()))
-    found = [f"the navigation has {entries} entries, more than {_MOST_ENTRIES}"] if entries > _MOST_ENTRIES else []
+    every = [f"the navigation has {entries} entries, more than {_MOST_ENTRIES}"] if entries > _MOST_ENTRIES else []
     for page in sorted(site.rglob("*.html")):
         text = page.read_text(encoding="utf-8")
-        found += [f"{page.relative_to(site)} loads {match[0]}…" for match in _LOADED.finditer(text)]
+        every += [f"{page.relative_to(site)} loads {match[0]}…" for match in _LOADED.finditer(text)]
     index = (site / "searchindex.js").read_text(encoding="utf-8")
     titles = json.loads(index.partition("(")[2].rpartition(")")[0])["alltitles"]
-    return found + [
+    return every + [
         f"the search has no heading {each.title!r}" for each in catalogue().values() if each.title not in titles
     ]
 

@@ -100,10 +100,10 @@ def _administers(cloud: Cloud, cluster: Record, profile: Mapping[str, Any]) -> b
         return True
     if not profile.get("enableAzureRBAC"):
         return False
-    given = {
+    roles = {
         cloud.subscription.roles[last_part(record.outputs["roleDefinitionId"])]
         for record in cloud.store.all(_ASSIGNMENT)
         if record.outputs["principalId"] == client.object_id
         and f"{cluster.id}/".casefold().startswith(f"{record.outputs['scope']}/".casefold())
     }
-    return _ADMINISTRATOR in {*client.roles, *given}
+    return _ADMINISTRATOR in {*client.roles, *roles}

@@ -59,9 +59,9 @@ def _own_profiles(record: Record, given: Any) -> list[Any]:
 def post(cloud: Cloud, resource: str, body: Body) -> Record:
     """Accept an action. resource: the path. Raises AzureError."""
     for pattern, action in _ACTIONS.items():
-        found = re.fullmatch(pattern, resource, re.IGNORECASE)
-        if found is not None:
-            return action(cloud, _there(cloud, found[1]), body)
+        match = re.fullmatch(pattern, resource, re.IGNORECASE)
+        if match is not None:
+            return action(cloud, _there(cloud, match[1]), body)
     raise refused("post-not-simulated", resource=resource)
 
 

@@ -27,8 +27,8 @@ def read_inputs(kind: Kind, record: Record, inputs: Properties, state: Propertie
     program has, as at an import, all inputs that Azure shows (azure-native, provider.go, Read).
     """
     if not inputs:
-        found = parse_id(kind.path, record.id) or {}
-        path = {name: value for name, value in found.items() if name in kind.parameters}
+        parameters = parse_id(kind.path, record.id) or {}
+        path = {name: value for name, value in parameters.items() if name in kind.parameters}
         return {**path, **{name: value for name, value in record.outputs.items() if name in kind.input_names}}
     changed = {key for key in inputs if key in record.outputs and record.outputs[key] != state.get(key)}
     return {key: record.outputs[key] if key in changed else value for key, value in inputs.items()}

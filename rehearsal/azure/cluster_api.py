@@ -158,7 +158,7 @@ class ClusterApi:
         """
         limit, told = time.monotonic() + patience, False
         while (pods := self._evictable(name)) and not ended():
-            blocked = [found for found in map(self._evict, pods) if found]
+            blocked = [refusal for refusal in map(self._evict, pods) if refusal]
             if blocked and not told:
                 told = True
                 words = f"Eviction blocked by Too many Requests (usually a pdb): {blocked[0].pod}"

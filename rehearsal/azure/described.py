@@ -54,17 +54,17 @@ class _Described(BaseModel):
 def described_kinds(file: Path) -> dict[str, Kind]:
     """The types that a file describes, by their token. Raises ResourcesFileError for any mistake in it."""
     try:
-        found = read(file)
+        document = read(file)
     except HandwrittenError as error:
         raise ResourcesFileError(f"{file}: {error}") from error
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise ResourcesFileError(f"{file}: must be a mapping of types, such as azure-native:containerregistry:Registry")
-    return {token: _kind(file, str(token), given) for token, given in found.items()}
+    return {token: _kind(file, str(token), row) for token, row in document.items()}
 
 
-def _kind(file: Path, token: str, given: Any) -> Kind:
+def _kind(file: Path, token: str, parameters: Any) -> Kind:
     try:
-        described = _Described.model_validate(given)
+        described = _Described.model_validate(parameters)
     except ValidationError as error:
         mistakes = "; ".join(f"{place(where) or 'the type'} {reason}" for where, reason in told(error))
         raise ResourcesFileError(first_lines(f"{file}: {token}: {mistakes}. An example is {_EXAMPLE}")) from error
@@ -81,9 +81,9 @@ def _kind(file: Path, token: str, given: Any) -> Kind:
             require_group(cloud, request)
 
     def render(_cloud: Cloud, request: Request) -> dict[str, Any]:
-        given = {**request.inputs, **request.path}
+        parameters = {**request.inputs, **request.path}
         shown = base_outputs(described.path, request, arm_type, kind.api_version)
-        return {**shown, **_filled(described.outputs, given)}
+        return {**shown, **_filled(described.outputs, parameters)}
 
     kind = Kind(
         pulumi_type=token,
@@ -104,12 +104,12 @@ def _kind(file: Path, token: str, given: Any) -> Kind:
 
 def _classes(file: Path, token: str) -> tuple[type, type]:
     """azure-native's classes for the inputs and outputs of a type."""
-    found = re.fullmatch(r"azure-native:(\w+):(\w+)", token)
+    match = re.fullmatch(r"azure-native:(\w+):(\w+)", token)
     try:
-        if not found:
+        if not match:
             raise AttributeError(token)
-        module = importlib.import_module(f"pulumi_azure_native.{found[1]}")
-        return getattr(module, f"{found[2]}Args"), getattr(module, found[2])
+        module = importlib.import_module(f"pulumi_azure_native.{match[1]}")
+        return getattr(module, f"{match[2]}Args"), getattr(module, match[2])
     except (ImportError, AttributeError) as error:
         raise ResourcesFileError(
             f"{file}: {token} is not a resource of pulumi-azure-native; a type is azure-native:module:Resource, as "

@@ -101,8 +101,8 @@ def refused(condition: str, *, detail: str | None = None, **values: object) -> A
 
 @cache
 def _refusals() -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = yaml.safe_load(REFUSALS.read_text(encoding="utf-8"))
-    return found
+    table: dict[str, dict[str, Any]] = yaml.safe_load(REFUSALS.read_text(encoding="utf-8"))
+    return table
 
 
 def not_found(arm_type: str, name: str, group: str) -> AzureError:

@@ -67,8 +67,8 @@ def _client_token(cloud: Cloud, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _feature(cloud: Cloud, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    found = features.look(cloud, {key: str(arguments[key]) for key in FEATURE_REGISTRATION.parameters})
-    return {**found.outputs, "id": found.id}
+    feature = features.look(cloud, {key: str(arguments[key]) for key in FEATURE_REGISTRATION.parameters})
+    return {**feature.outputs, "id": feature.id}
 
 
 def _user_credentials(cloud: Cloud, arguments: Mapping[str, Any]) -> dict[str, Any]:

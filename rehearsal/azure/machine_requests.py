@@ -28,10 +28,10 @@ _ACTIONS: Final[Mapping[str, FaultOperation]] = {"restart": "restart", "redeploy
 
 def ask(cloud: Cloud, path: str) -> str | None:
     """Accept a restart or a redeployment: the operation's path; None for any other path. Raises AzureError."""
-    found = re.fullmatch(_OF_SCALE_SET, path, re.IGNORECASE)
-    if found is None:
+    match = re.fullmatch(_OF_SCALE_SET, path, re.IGNORECASE)
+    if match is None:
         return None
-    group, name, instance, action = found.groups()
+    group, name, instance, action = match.groups()
     with cloud.clock.changed:
         for pool in cloud.store.all(AGENT_POOL.pulumi_type):
             known = facts(cloud, pool)

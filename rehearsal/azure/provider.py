@@ -108,14 +108,14 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
         """Say which properties changed, and which of them replace the resource."""
         kind = self._kind(request.urn, context)
         old, new = from_struct(request.old_inputs), from_struct(request.news)
-        found = changes(old, new, kind.replacing())
-        replaces = [change.path for change in found if change.replaces]
+        changed = changes(old, new, kind.replacing())
+        replaces = [change.path for change in changed if change.replaces]
         return provider_pb2.DiffResponse(
-            changes=provider_pb2.DiffResponse.DIFF_SOME if found else provider_pb2.DiffResponse.DIFF_NONE,
+            changes=provider_pb2.DiffResponse.DIFF_SOME if changed else provider_pb2.DiffResponse.DIFF_NONE,
             replaces=replaces,
             deleteBeforeReplace=bool(replaces) and not old.get(CREATE_BEFORE_DELETE),
-            diffs=sorted({change.path.split(".")[0].split("[")[0] for change in found}),
-            detailedDiff={change.path: property_diff(change) for change in found},
+            diffs=sorted({change.path.split(".")[0].split("[")[0] for change in changed}),
+            detailedDiff={change.path: property_diff(change) for change in changed},
             hasDetailedDiff=True,
         )
 
@@ -183,9 +183,9 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
     def _request(self, kind: Kind, inputs: Properties, known_id: str = "") -> Request:
         path = {"subscriptionId": self._cloud.subscription.subscription_id}
         path |= {name: str(inputs[name]) for name in kind.parameters}
-        found = known_id or resource_id(kind.path, path)
-        parsed = parse_id(kind.path, found) or path
-        return Request(id=found, path=parsed, inputs=inputs, current=self._cloud.store.get(found))
+        resource = known_id or resource_id(kind.path, path)
+        parsed = parse_id(kind.path, resource) or path
+        return Request(id=resource, path=parsed, inputs=inputs, current=self._cloud.store.get(resource))
 
     def _outputs(self, record: Record) -> struct_pb2.Struct:
         return to_struct({"id": record.id, **record.outputs})

@@ -26,9 +26,9 @@ def groups(cloud: Cloud, _own: str, _filter: str) -> Body:
 
 def group(cloud: Cloud, own: str, filter_: str, name: str) -> Body:
     """One of them. Raises AzureError if it is not there."""
-    for found in groups(cloud, own, filter_)["value"]:
-        if found["name"].casefold() == name.casefold():
-            return dict(found)
+    for candidate in groups(cloud, own, filter_)["value"]:
+        if candidate["name"].casefold() == name.casefold():
+            return dict(candidate)
     raise refused("no-such-group", group=name)
 
 

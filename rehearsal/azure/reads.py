@@ -34,17 +34,17 @@ def read(cloud: Cloud, path: str, filter_: str) -> Body:
         raise refused("path-of-another-subscription", path=path)
     below = path[len(own) :]
     for pattern, body in _ROUTES.items():
-        found = re.fullmatch(pattern, below, re.IGNORECASE)
-        if found is not None:
-            return body(cloud, own, filter_, *found.groups())
+        match = re.fullmatch(pattern, below, re.IGNORECASE)
+        if match is not None:
+            return body(cloud, own, filter_, *match.groups())
     raise refused("get-not-simulated", path=path)
 
 
 def _there(cloud: Cloud, resource: str) -> Record:
-    found = cloud.store.get(resource)
-    if found is None:
+    record = cloud.store.get(resource)
+    if record is None:
         raise refused("no-such-resource", resource=resource)
-    return found
+    return record
 
 
 def _subscription(cloud: Cloud, own: str, _filter: str) -> Body:
@@ -177,8 +177,10 @@ def _of_compute(cloud: Cloud, _own: str, _filter: str, name: str) -> Body:
 
 
 def _networks(cloud: Cloud, _own: str, _filter: str) -> Body:
-    found = cloud.store.all(_NETWORK)
-    return {"value": [{"id": each.id, "properties": {"addressSpace": each.outputs["addressSpace"]}} for each in found]}
+    networks = cloud.store.all(_NETWORK)
+    return {
+        "value": [{"id": each.id, "properties": {"addressSpace": each.outputs["addressSpace"]}} for each in networks]
+    }
 
 
 def _subnet(cloud: Cloud, own: str, _filter: str, below: str) -> Body:

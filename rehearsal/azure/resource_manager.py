@@ -132,19 +132,19 @@ class Accepted(NamedTuple):
 
 def _answered(target: str, asked: Callable[[], Mapping[str, Any] | Accepted]) -> Accepted:
     try:
-        found = asked()
+        accepted = asked()
     except AzureError as error:
         _LOG.info("refused: %s", error)
         return Accepted(error.status, error.body(of_aks=_AKS in target.casefold()), "")
-    return found if isinstance(found, Accepted) else Accepted(HTTPStatus.OK, found, "")
+    return accepted if isinstance(accepted, Accepted) else Accepted(HTTPStatus.OK, accepted, "")
 
 
 def answer(cloud: Cloud, target: str, authorization: str | None, body: Mapping[str, Any] | None = None) -> Accepted:
     """The answer to a POST. target: path and query. Raises AzureError."""
     asked = _admitted(cloud, "POST", target, authorization)
-    found = _REGISTER.fullmatch(asked.path)
-    if found is not None:
-        return Accepted(HTTPStatus.OK, _register(cloud, *found.groups()), "")
+    match = _REGISTER.fullmatch(asked.path)
+    if match is not None:
+        return Accepted(HTTPStatus.OK, _register(cloud, *match.groups()), "")
     path = urllib.parse.unquote(asked.path)
     if begun := machine_requests.ask(cloud, path):
         return Accepted(HTTPStatus.ACCEPTED, {}, begun)

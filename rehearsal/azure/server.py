@@ -109,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--speed", type=speed, required=True, help="simulated seconds in a real second")
     default = Path(os.environ.get(SUBSCRIPTION_VARIABLE, DEFAULT_FILE))
     parser.add_argument("--subscription", type=Path, default=default, help="what the subscription offers (YAML)")
-    described = Path(given) if (given := os.environ.get(RESOURCES_VARIABLE)) else None
+    described = Path(path) if (path := os.environ.get(RESOURCES_VARIABLE)) else None
     parser.add_argument("--resources", type=Path, default=described, help="resource types of a team's own (YAML)")
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")

@@ -165,11 +165,11 @@ def _keeping(chosen: argparse.Namespace, *flags: str) -> str:
     options = {"speed": f"{chosen.speed:g}", "operators": chosen.operators, "clusters": str(chosen.clusters)}
     options |= {"tools": chosen.tools}
     options |= {name: str(file.resolve()) for name, file in files.items() if file}
-    given = {name: value for name, value in options.items() if value != str(_DEFAULTS.get(name))}
+    changed = {name: value for name, value in options.items() if value != str(_DEFAULTS.get(name))}
     if chosen.project.resolve() == PROJECT:
-        named = {**given, **dict.fromkeys(flags, "1")}
+        named = {**changed, **dict.fromkeys(flags, "1")}
         return make("rehearse", STACK=chosen.stack, KEEP=1, **{name.upper(): value for name, value in named.items()})
-    words = [*(w for name, value in given.items() for w in (f"--{name}", value)), *(f"--{flag}" for flag in flags)]
+    words = [*(w for name, value in changed.items() for w in (f"--{name}", value)), *(f"--{flag}" for flag in flags)]
     return module("rehearsal", "--project", chosen.project.resolve(), "up", chosen.stack, "--keep", *words)
 
 

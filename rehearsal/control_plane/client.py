@@ -223,10 +223,10 @@ def down(folder: Path | str) -> list[str]:
 
 
 def _end_one(run: RunFolder) -> list[str]:
-    found = processes_of_run(run.root)
-    names = [_name(process) for process in found]
+    processes = processes_of_run(run.root)
+    names = [_name(process) for process in processes]
     supervisor = run.read_run_json().get("supervisor")
-    end([process for process in found if process.pid == supervisor], grace_s=STOP_LIMIT_S)
+    end([process for process in processes if process.pid == supervisor], grace_s=STOP_LIMIT_S)
     end(processes_of_run(run.root), grace_s=5.0)
     return [name for name in names if name is not None]
 

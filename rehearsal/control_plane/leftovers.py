@@ -63,12 +63,12 @@ def _who_holds(run: RunFolder, holder: TextIO) -> str:
 def end_leftovers(run: RunFolder) -> None:
     """Ends engines without a waiting command, and waits for the end of a data centre that is not kept, or is ending."""
     for chosen in (_is_engine, lambda _: True):
-        found = [process for process in _beside_the_data_centre(run) if chosen(process)]
-        for process in found:
+        processes = [process for process in _beside_the_data_centre(run) if chosen(process)]
+        for process in processes:
             with suppress(psutil.Error):
                 process.send_signal(signal.SIGINT)
-        psutil.wait_procs(found, timeout=ENGINE_GRACE_S)
-        end([process for process in found if process.is_running()], grace_s=1.0)
+        psutil.wait_procs(processes, timeout=ENGINE_GRACE_S)
+        end([process for process in processes if process.is_running()], grace_s=1.0)
     deadline = time.monotonic() + SUPERVISOR_GRACE_S
     while is_supervised(run) and not _is_left_up(run) and time.monotonic() < deadline:
         time.sleep(_LOOK_EVERY_S)

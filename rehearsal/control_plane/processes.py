@@ -62,16 +62,16 @@ def processes_of_run(folder: Path) -> list[psutil.Process]:
     """The user's processes that carry the run folder in their environment, but not the caller and its ancestors."""
     own = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
     user = os.getuid()
-    found = []
+    processes = []
     for process in psutil.process_iter():
         try:
             if process.pid in own or process.uids().real != user:
                 continue
             if process.environ().get(ENVIRONMENT_VARIABLE) == str(folder):
-                found.append(process)
+                processes.append(process)
         except psutil.Error:  # it has ended meanwhile, or belongs to another user
             continue
-    return found
+    return processes
 
 
 def end(processes: Iterable[psutil.Process], *, grace_s: float) -> list[psutil.Process]:

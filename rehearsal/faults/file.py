@@ -16,8 +16,8 @@ def read_file(path: Path) -> list[dict[str, Any]]:
     mistakes.
     """
     try:
-        found = read(path)
-        return checked([] if found is None else found, str(path))
+        faults = read(path)
+        return checked([] if faults is None else faults, str(path))
     except HandwrittenError as error:
         raise FaultsError(f"{path}: {error}") from error
     except FaultsError as error:
@@ -26,8 +26,8 @@ def read_file(path: Path) -> list[dict[str, Any]]:
 
 def holding(run_folder: Path) -> tuple[str, float]:
     """The faults that hold in a run, in words, and since when, in seconds since 1970; empty and 0 without any."""
-    found = read_run(run_folder)
-    return ("; ".join(map(_told, found)), (run_folder / FILE).stat().st_mtime) if found else ("", 0)
+    run = read_run(run_folder)
+    return ("; ".join(map(_told, run)), (run_folder / FILE).stat().st_mtime) if run else ("", 0)
 
 
 def _told(entry: Mapping[str, Any]) -> str:

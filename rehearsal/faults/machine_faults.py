@@ -28,12 +28,12 @@ def read(run_folder: "os.PathLike[str] | str") -> "list[dict[str, Any]]":
 
     try:
         with open(path, encoding="utf-8") as file:  # noqa: PTH123
-            found = json.load(file)
+            faults = json.load(file)
     except RecursionError:
         raise FaultsError(f"{path}: is nested too deep") from None
     except (OSError, ValueError) as error:
         raise FaultsError(f"{path}: {error}") from error
-    return checked(found, path)
+    return checked(faults, path)
 
 
 def write(run_folder: "os.PathLike[str] | str", faults: "Sequence[dict[str, Any]]") -> None:

@@ -30,8 +30,8 @@ class Snapshot:
 
     def find(self, kind: str, name: str, namespace: str | None = None) -> Document | None:
         """The object of this name, or None."""
-        found = [item for item in self.of(kind, namespace=namespace) if item["metadata"]["name"] == name]
-        return found[0] if found else None
+        named = [item for item in self.of(kind, namespace=namespace) if item["metadata"]["name"] == name]
+        return named[0] if named else None
 
     def holds(self, document: Document) -> bool:
         """True if the cluster has the document unchanged since it was sealed."""

@@ -22,5 +22,5 @@ def version_of(operator: Document) -> str:
 
 def release_of(operator: Document) -> Release:
     """Year and month; (0, 0) for a tag that says none. operator: its Deployment."""
-    found = re.match(r"v?(\d+)\.(\d+)", version_of(operator))
-    return (int(found[1]), int(found[2])) if found else (0, 0)
+    match = re.match(r"v?(\d+)\.(\d+)", version_of(operator))
+    return (int(match[1]), int(match[2])) if match else (0, 0)

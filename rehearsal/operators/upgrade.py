@@ -64,15 +64,15 @@ def lacks_pods(daemon_set: Document, snapshot: Snapshot) -> bool:
 
 def _drivers(snapshot: Snapshot, daemon_sets: Sequence[Document], kind: DriverKind) -> list[NodeDriver]:
     nodes = {node["metadata"]["name"]: node for node in snapshot.of("Node")}
-    found = []
+    drivers = []
     for daemon_set in daemon_sets:
         revision = latest_revision(daemon_set, snapshot)
         for pod in pods_of(daemon_set, snapshot):
             node = nodes.get(pod["spec"].get("nodeName", ""))
             if node is not None:
                 state = labels_of(node).get(kind.label)
-                found.append(NodeDriver(node=node, pod=pod, is_outdated=outdated(pod, revision), state=state))
-    return sorted(found, key=lambda driver: driver.name)
+                drivers.append(NodeDriver(node=node, pod=pod, is_outdated=outdated(pod, revision), state=state))
+    return sorted(drivers, key=lambda driver: driver.name)
 
 
 def _free_slots(policy: Mapping[str, object], drivers: Sequence[NodeDriver]) -> int:

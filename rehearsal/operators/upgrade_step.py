@@ -204,8 +204,8 @@ class Step:
         self.enter(DONE)
 
     def _settings(self, name: str) -> Mapping[str, object]:
-        found = self.policy.get(name)
-        return found if isinstance(found, Mapping) else {}
+        settings = self.policy.get(name)
+        return settings if isinstance(settings, Mapping) else {}
 
     def _is_late(self, settings: Mapping[str, object]) -> bool:
         """True if the node has been in its state for longer than timeoutSeconds; 0 means for ever."""

@@ -23,8 +23,8 @@ REQUESTS: Document = {"requests": {"cpu": "10m", "memory": "32Mi"}}
 @cache
 def _operands() -> Mapping[str, Document]:
     """The names and mounts of the real operators, by the name of the workload; braces are filled in."""
-    found: Mapping[str, Document] = yaml.safe_load(_TABLE.read_text())
-    return found
+    operands: Mapping[str, Document] = yaml.safe_load(_TABLE.read_text())
+    return operands
 
 
 def _filled(value: Any, fields: Mapping[str, str]) -> Any:

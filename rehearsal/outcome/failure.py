@@ -50,10 +50,10 @@ def _causes(errors: Iterable[Diagnostic]) -> list[Diagnostic]:
 def _explained(errors: Sequence[Diagnostic]) -> list[Diagnostic]:
     """In place of the provider's list of all that it saw while it waited, the program's explanation of that wait."""
     ours = [error for error in errors if not error.urn]
-    found, used = list[Diagnostic](), set[str]()
+    diagnostics, used = list[Diagnostic](), set[str]()
     for error in errors:
         awaited = _OBJECT.search(error.message) if error.urn else None
         own = next((ours_ for ours_ in ours if awaited and awaited[1] in ours_.message.partition("\n")[0]), None)
-        found.append(replace(error, message=own.message) if own else error)
+        diagnostics.append(replace(error, message=own.message) if own else error)
         used |= {own.message} if own else set()
-    return [error for error in found if error.urn or error.message not in used]
+    return [error for error in diagnostics if error.urn or error.message not in used]

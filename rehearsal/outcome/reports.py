@@ -57,13 +57,13 @@ def reports_of(outputs: Mapping[str, Any], deployment: Mapping[str, Any]) -> dic
     pools = outputs.get("pools")
     named = pools.items() if isinstance(pools, dict) else ()  # another program means something else by it
     summaries = {name: pool["validation"] for name, pool in named if isinstance(pool, dict) and "validation" in pool}
-    found = {name: _in_short(summary) for name, summary in summaries.items() if isinstance(summary, dict)}
+    reports = {name: _in_short(summary) for name, summary in summaries.items() if isinstance(summary, dict)}
     for resource in deployment.get("resources") or ():
         kept = resource.get("outputs", {}).get("output") if resource["type"] == _KEEPER else None
         if kept and isinstance(kept, str):  # others keep more than a text
             report = _unpacked(kept)
-            found[report["pool"]] = report
-    return found
+            reports[report["pool"]] = report
+    return reports
 
 
 def _in_short(summary: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def left_in(kubeconfig: Path) -> dict[str, Any]:
     """
     try:
         client = Client(config=KubeConfig.from_file(kubeconfig), trust_env=False)
-        listed = [found.to_dict() for found in client.list(ConfigMap, namespace="*", labels=_LABELS)]
+        listed = [config_map.to_dict() for config_map in client.list(ConfigMap, namespace="*", labels=_LABELS)]
     except (httpx2.HTTPError, ConfigError, OSError, ValueError):
         return {}
     return {report["pool"]: report for report in _reports(listed)}

@@ -10,9 +10,9 @@ def clock_khz(library: Path) -> int:
     """Measure the frequency of the processor's clock: the middle one of five, for this process may be held up."""
     ticks = ctypes.CDLL(str(library)).ticks
     ticks.restype = ctypes.c_ulonglong
-    found = []
+    rates = []
     for _ in range(5):
         began, first = time.monotonic_ns(), ticks()
         time.sleep(0.05)
-        found.append((ticks() - first) * 1_000_000 // (time.monotonic_ns() - began))
-    return int(statistics.median(found))
+        rates.append((ticks() - first) * 1_000_000 // (time.monotonic_ns() - began))
+    return int(statistics.median(rates))

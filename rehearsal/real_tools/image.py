@@ -135,8 +135,8 @@ def _copy_modules(guest: Path, folder: Path) -> list[str]:
     def add(name: str) -> None:
         if name in order or name not in there:  # what is not there is built in
             return
-        found = re.search(rb"\0depends=([^\0]*)", there[name].read_bytes())
-        for needed in found.group(1).decode().split(",") if found else ():
+        match = re.search(rb"\0depends=([^\0]*)", there[name].read_bytes())
+        for needed in match.group(1).decode().split(",") if match else ():
             add(needed.replace("-", "_"))
         order.append(name)
 

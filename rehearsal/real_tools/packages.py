@@ -51,10 +51,10 @@ def unpack(folder: Path) -> None:
 def _mirror() -> str:
     """The source of Debian's packages on this machine."""
     said = _run(["apt-get", "indextargets", "--format", "$(REPO_URI)", "Origin: Debian", "Created-By: Packages"])
-    found = [uri.rstrip("/") for uri in dict.fromkeys(said.split()) if not uri.rstrip("/").endswith("-security")]
-    if not found:
+    mirrors = [uri.rstrip("/") for uri in dict.fromkeys(said.split()) if not uri.rstrip("/").endswith("-security")]
+    if not mirrors:
         raise UnavailableError("apt lacks the list of Debian's packages here: apt-get update, on Debian")
-    return found[0]
+    return mirrors[0]
 
 
 def _download(wanted: Sequence[Package], mirror: str, folder: Path) -> None:

@@ -14,12 +14,12 @@ STACK: Final = r"[A-Za-z0-9_.-]{1,100}"
 def speed(text: str) -> float:
     """Simulated seconds in a real one. Raises ArgumentTypeError."""
     try:
-        given = float(text)
+        value = float(text)
     except ValueError:
-        given = 0.0
-    if not _LEAST <= given <= _MOST:
+        value = 0.0
+    if not _LEAST <= value <= _MOST:
         raise argparse.ArgumentTypeError(f"{text!r} must be a number from {_LEAST:g} to {_MOST:g}; 1 is real time")
-    return given
+    return value
 
 
 def stack(text: str) -> str:

@@ -26,8 +26,8 @@ def image_bytes(image: str) -> int:
 
 def programs_of(image: str) -> tuple[str, ...] | None:
     """The names of an image's programs; None if no table says that it lacks one."""
-    found = _row("programs", _repository(image), None)
-    return None if found is None else tuple(found)
+    row = _row("programs", _repository(image), None)
+    return None if row is None else tuple(row)
 
 
 def programs_of_scripts() -> tuple[str, ...]:
@@ -42,8 +42,8 @@ def gpu_libraries_of(image: str) -> str:
 
 def packages() -> dict[str, list[str]]:
     """The files that a distribution's packages put into a container, by package."""
-    found: dict[str, list[str]] = _table()["packages"]
-    return found
+    by_image: dict[str, list[str]] = _table()["packages"]
+    return by_image
 
 
 def pull_seconds(image: str) -> float:

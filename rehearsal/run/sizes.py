@@ -35,7 +35,7 @@ def describe_sizes(run: Path, described: Mapping[str, Any]) -> None:
     An entry that describes no size is left out: the program refuses it, and says why.
     """
     draft = run / f".{_FILE}.draft"
-    draft.write_text(json.dumps({name: given for name, given in described.items() if _describes(name, given)}))
+    draft.write_text(json.dumps({name: document for name, document in described.items() if _describes(name, document)}))
     draft.replace(run / _FILE)
 
 
@@ -50,5 +50,5 @@ def _describes(name: str, given: Any) -> bool:
 @lru_cache(maxsize=1)
 def _read(file: Path, _version: tuple[int, ...]) -> Mapping[str, MachineSize]:
     """The arguments identify the file by time of writing, inode and length: it is read again only when they change."""
-    described = {name: size_from(name, given) for name, given in json.loads(file.read_text()).items()}
+    described = {name: size_from(name, document) for name, document in json.loads(file.read_text()).items()}
     return MappingProxyType({**SIZES, **described})

@@ -63,7 +63,9 @@ def renew_definitions(kubeconfig: Path, charts: Mapping[str, Path]) -> list[str]
     except (ConfigError, OSError):
         return []
     client = Client(config=config, trust_env=False, field_manager="manage-crds")
-    there = {str(found.metadata and found.metadata.name) for found in client.list(CustomResourceDefinition)}
+    there = {
+        str(definition.metadata and definition.metadata.name) for definition in client.list(CustomResourceDefinition)
+    }
     applied = []
     for chart in charts.values():
         if not any(document["metadata"]["name"] in there for document in _definitions(chart, own="crds/")):
@@ -83,8 +85,8 @@ def _definitions(chart: Path, *, own: str = "") -> Iterator[dict[str, Any]]:
     for name, text in _files(chart):
         if name != "Chart.yaml" and name.startswith(own):
             documents = yaml.load_all(text, Loader=yaml.CSafeLoader)
-            wanted = (found for found in documents if found and found.get("kind") == _DEFINITION)
-            yield from (found for found in wanted if found["spec"]["group"] not in _WITHOUT_HOOK)
+            wanted = (document for document in documents if document and document.get("kind") == _DEFINITION)
+            yield from (document for document in wanted if document["spec"]["group"] not in _WITHOUT_HOOK)
 
 
 def _files(chart: Path) -> Iterator[tuple[str, str]]:

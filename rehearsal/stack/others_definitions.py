@@ -34,8 +34,8 @@ def register(kubeconfig: Path, config: Mapping[str, Any]) -> None:
     named = [(section(config, setting) or {}).get(key) for setting, key in _NAMED.items()]
     files = [file for file in _FOLDER.iterdir() if file.stem in named]
     client = Client(config=KubeConfig.from_file(str(kubeconfig)), trust_env=False)
-    there = {found.to_dict()["metadata"]["name"] for found in client.list(CustomResourceDefinition)} if files else set()
-    for document in [found for file in files for found in yaml.safe_load_all(file.read_text(encoding="utf-8"))]:
+    there = {every.to_dict()["metadata"]["name"] for every in client.list(CustomResourceDefinition)} if files else set()
+    for document in [every for file in files for every in yaml.safe_load_all(file.read_text(encoding="utf-8"))]:
         if document["metadata"]["name"] not in there:
             client.create(codecs.from_dict(document))
         await_served(client, document["spec"])

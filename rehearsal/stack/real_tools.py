@@ -48,8 +48,8 @@ def with_real_tools(document: dict[str, Any]) -> dict[str, Any]:
     there.
     """
     config = dict(document["config"])
-    given = (section(config, "validation") or {}).get("timeoutSeconds", _REAL_TOOLS_SECONDS)
-    longer = max(given, _REAL_TOOLS_SECONDS) if isinstance(given, int | float) else given
+    limit = (section(config, "validation") or {}).get("timeoutSeconds", _REAL_TOOLS_SECONDS)
+    longer = max(limit, _REAL_TOOLS_SECONDS) if isinstance(limit, int | float) else limit
     figures = (section(config, "validation") or {}).get("thresholds") or {}
     unjudged = {**figures, **_ANY_FIGURE} if isinstance(figures, dict) else figures
     put(config, "validation", {"timeoutSeconds": longer, "thresholds": unjudged})
@@ -83,5 +83,5 @@ def _described(config: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _list(value: Any) -> list[dict[str, Any]]:
-    found = opened(value)
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+    items = opened(value)
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []

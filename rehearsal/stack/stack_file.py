@@ -111,13 +111,13 @@ def find_charts(folder: Path) -> dict[str, Path]:
 
     Raises StackFileError if one of NVIDIA's is missing.
     """
-    found = {setting: _find_chart(folder, name) for setting, name in {**CHARTS, **FURTHER_CHARTS}.items()}
+    charts = {setting: _find_chart(folder, name) for setting, name in {**CHARTS, **FURTHER_CHARTS}.items()}
     for setting, name in CHARTS.items():
-        if found[setting] is None:
+        if charts[setting] is None:
             raise StackFileError(
                 f"CHARTS={folder} holds no chart {name}: put the folder {name}/ or {name}-VERSION.tgz there"
             )
-    return {setting: chart or _OWN / {**CHARTS, **FURTHER_CHARTS}[setting] for setting, chart in found.items()}
+    return {setting: chart or _OWN / {**CHARTS, **FURTHER_CHARTS}[setting] for setting, chart in charts.items()}
 
 
 def _find_chart(folder: Path, name: str) -> Path | None:
@@ -151,9 +151,9 @@ def rehearsed(
         if not (section(config, setting) or {}).get("existing"):  # another program has installed it
             put(config, setting, {"chart": {"name": str(path)}})
     for setting, limit in limits.items():
-        given = (section(config, setting) or {}).get("timeoutSeconds", limit)
-        if isinstance(given, int | float):  # else the program refuses it
-            put(config, setting, {"timeoutSeconds": min(given, limit)})
+        seconds = (section(config, setting) or {}).get("timeoutSeconds", limit)
+        if isinstance(seconds, int | float):  # else the program refuses it
+            put(config, setting, {"timeoutSeconds": min(seconds, limit)})
     put(config, "readiness", POLLING)
     existing = section(config, "existingCluster")
     if f"{NAMESPACE}:existingCluster" in config and existing is not None:
@@ -182,8 +182,8 @@ def section(config: Mapping[str, Any], setting: str) -> dict[str, Any] | None:
     A section may be JSON text: the engine hands every section to a program as such, so the program sees no
     difference.
     """
-    found = opened(config.get(f"{NAMESPACE}:{setting}", {}))
-    return found if isinstance(found, dict) else None
+    value = opened(config.get(f"{NAMESPACE}:{setting}", {}))
+    return value if isinstance(value, dict) else None
 
 
 def opened(value: Any) -> Any:
@@ -196,6 +196,6 @@ def opened(value: Any) -> Any:
 
 def put(config: dict[str, Any], setting: str, changes: Mapping[str, Any]) -> None:
     """Change entries of a section."""
-    given = section(config, setting)
-    if given is not None:  # else the program refuses it
-        config[f"{NAMESPACE}:{setting}"] = {**given, **changes}
+    value_before = section(config, setting)
+    if value_before is not None:  # else the program refuses it
+        config[f"{NAMESPACE}:{setting}"] = {**value_before, **changes}

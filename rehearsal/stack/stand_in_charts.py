@@ -58,18 +58,18 @@ def chosen(config: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _chosen(config: Mapping[str, Any], setting: str, release: str) -> str:
-    given = section(config, setting) or {}
-    chart = given.get("chart")
+    settings = section(config, setting) or {}
+    chart = settings.get("chart")
     wanted = str(chart.get("version") or "") if isinstance(chart, dict) else ""
-    if given.get("existing") or not _VERSION.match(wanted):
+    if settings.get("existing") or not _VERSION.match(wanted):
         return release
     versions = {version_of_stand_in(each, CHARTS[setting]).removeprefix("v"): each for each in RELEASES}
-    if (found := versions.get(wanted.removeprefix("v"))) is None:
+    if (version := versions.get(wanted.removeprefix("v"))) is None:
         raise StackFileError(
             f"{setting}.chart.version {wanted} cannot be rehearsed: there are stand-ins of {' and '.join(versions)}. "
             "Leave it out, or give CHARTS= and a folder with that chart"
         )
-    return found
+    return version
 
 
 def version_of_stand_in(release: str, name: str) -> str:
@@ -114,8 +114,8 @@ def merged(before: Any, over: Any) -> Any:
 
 
 def _differing(release: str, name: str) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((STAND_IN_CHARTS / release / f"{name}.yaml").read_text(encoding="utf-8"))
-    return found
+    values: dict[str, Any] = yaml.safe_load((STAND_IN_CHARTS / release / f"{name}.yaml").read_text(encoding="utf-8"))
+    return values
 
 
 def _written(file: str, document: Any) -> str:

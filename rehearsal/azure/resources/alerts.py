@@ -34,7 +34,7 @@ def _refuse(cloud: Cloud, request: Request) -> None:
         raise _refused("The scopes must be one Azure Monitor workspace and, if any, clusters", "properties.scopes")
     for scope in scopes:
         there = {_CLUSTER: cloud.store.get(scope), _WORKSPACE: by_id(cloud.subscription.monitor_workspaces, scope)}
-        for kind in (kind for kind, found in there.items() if _is(scope, kind) and found is None):
+        for kind in (kind for kind, record in there.items() if _is(scope, kind) and record is None):
             raise not_found(kind, naming.last_part(scope), scope.split("/")[4])
     if len(rules) > _MOST_RULES:
         raise _refused(f"A group has at most {_MOST_RULES} rules, and this one {len(rules)}", "properties.rules")
@@ -60,8 +60,8 @@ def _mistakes(rule: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _seconds(duration: str) -> int:
     """The seconds of a duration in ISO 8601, as rules have them; -1 for a text that is not a duration."""
-    found = re.fullmatch(r"PT(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?", duration)
-    hours, minutes, seconds = (int(part or 0) for part in found.groups()) if found else (0, 0, -1)
+    match = re.fullmatch(r"PT(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?", duration)
+    hours, minutes, seconds = (int(part or 0) for part in match.groups()) if match else (0, 0, -1)
     return hours * 3600 + minutes * 60 + seconds
 
 

@@ -113,9 +113,9 @@ def _inline(cloud: Cloud, request: Request, pool: Mapping[str, Any], cluster: Ma
 
 def _identity(cloud: Cloud, identity: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
     assigned = {}
-    for given in identity.get("userAssignedIdentities") or []:
-        if found := find_identity(cloud, given):
-            assigned[given] = found
+    for identity_id in identity.get("userAssignedIdentities") or []:
+        if record := find_identity(cloud, identity_id):
+            assigned[identity_id] = record
     own = {"principalId": before.get("principalId") or str(uuid.uuid4()), "tenantId": cloud.subscription.tenant_id}
     system = own if identity.get("type") == "SystemAssigned" else {}
     return {**identity, **system, **({"userAssignedIdentities": assigned} if assigned else {})}

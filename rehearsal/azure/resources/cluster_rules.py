@@ -67,9 +67,9 @@ def _require_identity(cloud: Cloud, request: Request) -> None:
     identity = request.inputs.get("identity") or {}
     if not identity and not request.inputs.get("servicePrincipalProfile"):
         raise refused("no-identity", name=request.name)
-    for given in identity.get("userAssignedIdentities") or []:
-        if find_identity(cloud, given) is None:
-            raise refused("no-such-identity", resource=request.id, identity=given)
+    for identity_id in identity.get("userAssignedIdentities") or []:
+        if find_identity(cloud, identity_id) is None:
+            raise refused("no-such-identity", resource=request.id, identity=identity_id)
 
 
 def require_node_group(cluster: Mapping[str, Any]) -> None:

@@ -76,8 +76,8 @@ def require_api_server_access(cluster: Mapping[str, Any], before: Mapping[str, A
         raise refused("private-cluster-with-ranges")
     if "0.0.0.0/32" in ranges and len(ranges) > 1:
         raise refused("no-range-with-other-ranges")
-    for given in ranges:
+    for text in ranges:
         try:
-            ipaddress.ip_network(given)
+            ipaddress.ip_network(text)
         except ValueError as error:
-            raise refused("authorized-range", given=given, error=error) from error
+            raise refused("authorized-range", given=text, error=error) from error

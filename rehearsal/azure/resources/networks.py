@@ -114,7 +114,7 @@ def find_subnet(cloud: Cloud, subnet_id: str) -> list[str] | None:
     network_id = subnet_id[: subnet_id.casefold().rfind("/subnets/")]
     network_record = cloud.store.get(network_id)
     known = subnets_of(cloud, network_record) if network_record else iter(())
-    return next((prefixes for found, _name, prefixes in known if found.casefold() == subnet_id.casefold()), None)
+    return next((prefixes for known_id, _name, prefixes in known if known_id.casefold() == subnet_id.casefold()), None)
 
 
 def _refuse_subnet(cloud: Cloud, request: Request) -> None:
@@ -128,11 +128,11 @@ def _refuse_subnet(cloud: Cloud, request: Request) -> None:
         raise refused("subnet-without-addresses", name=request.name)
     space = [parse_prefix(prefix, record.id) for prefix in _space(record.outputs)]
     _refuse_outside(request.name, network_name, prefixes, space, request.id)
-    for found, name, others in subnets_of(cloud, record):
-        if found.casefold() == request.id.casefold():
+    for other_id, name, others in subnets_of(cloud, record):
+        if other_id.casefold() == request.id.casefold():
             continue
         for prefix in prefixes:
-            if any(parse_prefix(prefix, request.id).overlaps(parse_prefix(other, found)) for other in others):
+            if any(parse_prefix(prefix, request.id).overlaps(parse_prefix(other, other_id)) for other in others):
                 raise refused("subnet-overlaps", name=request.name, other=name, network_name=network_name)
 
 

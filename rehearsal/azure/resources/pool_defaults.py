@@ -94,8 +94,8 @@ def temporary_disk_gib(size: Size | MachineSize | None, series: Series | None) -
 
 def _spot(pool: Mapping[str, Any]) -> dict[str, Any]:
     taint = f"{_SPOT}=spot:NoSchedule"
-    given = [other for other in pool.get("nodeTaints") or [] if other != taint]
-    return {"nodeLabels": {**(pool.get("nodeLabels") or {}), _SPOT: "spot"}, "nodeTaints": [*given, taint]}
+    taints = [other for other in pool.get("nodeTaints") or [] if other != taint]
+    return {"nodeLabels": {**(pool.get("nodeLabels") or {}), _SPOT: "spot"}, "nodeTaints": [*taints, taint]}
 
 
 def system_of(outputs: Mapping[str, Any]) -> list[Any]:

@@ -37,15 +37,15 @@ Document = dict[str, Any]
 
 def main(arguments: list[str]) -> int:
     """Run it; returns the exit status."""
-    given = dict(zip(arguments, [*arguments[1:], ""], strict=True))
-    level = given.get("-r", "")
-    if arguments[:1] != ["diag"] or "-j" not in given or level not in {"1", "2"}:
+    options = dict(zip(arguments, [*arguments[1:], ""], strict=True))
+    level = options.get("-r", "")
+    if arguments[:1] != ["diag"] or "-j" not in options or level not in {"1", "2"}:
         print(f"PARSE ERROR: dcgmi {' '.join(arguments)} is not simulated")
         return 254
     there = machine.gpus_of_machine()
-    if "--host" in given and given["--host"].partition(":")[0] not in os.environ.get(HOST_ENGINES, "").split():
+    if "--host" in options and options["--host"].partition(":")[0] not in os.environ.get(HOST_ENGINES, "").split():
         # Then it does what a host engine does, with the GPUs that its own container has.
-        print(f"Error: unable to establish a connection to the specified host: {given['--host']}")
+        print(f"Error: unable to establish a connection to the specified host: {options['--host']}")
         there = machine.gpus()
     if not there or not (Path(machine.Machine().sys) / "module/nvidia").exists():
         return _fails("no nvml")
@@ -82,13 +82,13 @@ def _alone() -> Iterator[bool]:
 
 
 def _diagnosed(there: list[machine.Gpu], tests: tuple[tuple[str, str], ...]) -> tuple[Document, str]:
-    found = {number: _findings(number) for number in range(len(there))}
-    while len(tests) > 1 and any(machine.gpu_fault("gpu-hang", number) for number in found):
+    findings = {number: _findings(number) for number in range(len(there))}
+    while len(tests) > 1 and any(machine.gpu_fault("gpu-hang", number) for number in findings):
         time.sleep(1)  # its test of the memory never comes back
     time.sleep(_SECONDS)
-    categories = [{"category": category, "tests": [_test(test, found)]} for category, test in tests]
+    categories = [{"category": category, "tests": [_test(test, findings)]} for category, test in tests]
     names = [test for _, test in tests]
-    ran = [finding for each in found.values() for finding in each if finding.test in names]
+    ran = [finding for each in findings.values() for finding in each if finding.test in names]
     how = "well" if not ran else "isolate" if any(each.severity == ISOLATE for each in ran) else "failed"
     entities = [
         {"device_id": gpu.device_id, "entity_id": number, "serial_num": board_serial(gpu.uuid)}
@@ -104,9 +104,9 @@ def _diagnosed(there: list[machine.Gpu], tests: tuple[tuple[str, str], ...]) -> 
 
 def _findings(number: int) -> list[Finding]:
     """The faults of a GPU, as far as level 2 sees them."""
-    found = [finding for fault, finding in FINDINGS.items() if machine.gpu_fault(fault, number)]
+    findings = [finding for fault, finding in FINDINGS.items() if machine.gpu_fault(fault, number)]
     error = machine.gpu_fault("gpu-error", number)
-    return [*found, *([OF_CUDA[error["error"] == DOUBLE_BIT_ERROR]] if error else [])]
+    return [*findings, *([OF_CUDA[error["error"] == DOUBLE_BIT_ERROR]] if error else [])]
 
 
 def _test(test: str, found: dict[int, list[Finding]]) -> Document:

@@ -57,5 +57,5 @@ def __getattr__(name: str) -> Callable[..., int]:
     """The function of CUDA's that HIP has under another first word."""
     if not name.startswith("hip"):
         raise AttributeError(name)
-    found: Callable[..., int] = getattr(cuda, "cuda" + name.removeprefix("hip"))
-    return found
+    function: Callable[..., int] = getattr(cuda, "cuda" + name.removeprefix("hip"))
+    return function

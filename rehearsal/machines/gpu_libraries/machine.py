@@ -70,10 +70,12 @@ def gpus() -> list[Gpu]:
 def gpus_of_machine() -> list[Gpu]:
     """All that are on the machine's PCI bus, in the driver's order: what a privileged container sees."""
     vendor, *_ = _AMD if is_rocm() else _NVIDIA
-    found = Machine()
-    devices = sorted(path for path in Path(found.sys, "bus/pci/devices").glob("*") if _read(path / "vendor") == vendor)
+    machine = Machine()
+    devices = sorted(
+        path for path in Path(machine.sys, "bus/pci/devices").glob("*") if _read(path / "vendor") == vendor
+    )
     kinds = ((path.name, _read(path / "device").removeprefix("0x")) for path in devices)
-    return [Gpu(name, model_of(kind), found.node, kind) for name, kind in kinds]
+    return [Gpu(name, model_of(kind), machine.node, kind) for name, kind in kinds]
 
 
 def is_rocm() -> bool:
@@ -87,9 +89,9 @@ def _read(path: Path) -> str:
 
 def gpu_fault(name: str, index: int) -> dict[str, Any] | None:
     """The fault of a name that a GPU has."""
-    found = Machine()
-    entries = [entry for entry in machine_faults.read(found.run) if entry.get("gpu") == index]
-    return machine_faults.concerning(entries, name, found.node)
+    machine = Machine()
+    entries = [entry for entry in machine_faults.read(machine.run) if entry.get("gpu") == index]
+    return machine_faults.concerning(entries, name, machine.node)
 
 
 def hcas() -> list[dict[str, Any]]:

@@ -115,21 +115,21 @@ def sriov(
 
 def _readable(entries: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], list[dict[str, Any]]]]:
     """The entries of the SR-IOV plugin with their alternative selectors; it passes over those that it cannot read."""
-    found = []
+    readable = []
     for entry in entries:
         kind = entry.get("deviceType") or _NETWORK
         if kind not in _DEVICE_TYPES:
             raise PluginConfigError(f"unsupported deviceType {kind!r}; allowed are {', '.join(_DEVICE_TYPES)}")
         if "selectors" not in entry:
             raise PluginConfigError("an entry lacks selectors, at which the plugin panics")
-        given = entry["selectors"]
-        alternatives = given if isinstance(given, list) else [given]
+        selectors = entry["selectors"]
+        alternatives = selectors if isinstance(selectors, list) else [selectors]
         with contextlib.suppress(PluginConfigError):
             if alternatives:
-                found.append((entry, [_selectors(each, _SRIOV_SELECTORS, "selectors") for each in alternatives]))
-    if not found:
+                readable.append((entry, [_selectors(each, _SRIOV_SELECTORS, "selectors") for each in alternatives]))
+    if not readable:
         raise PluginConfigError("no resource configuration; exiting")
-    return found
+    return readable
 
 
 def gpus(hardware: Hardware, vendor: str = "nvidia") -> list[OfferedResource]:
@@ -167,11 +167,11 @@ def _selectors(given: Any, known: Sequence[str], name: str) -> dict[str, Any]:
     if given is not None and not isinstance(given, dict):
         raise PluginConfigError(f"{name}: the selectors are {given!r}; a mapping is allowed")
     spelling = {key.lower(): key for key in known}
-    found = {spelling[key.lower()]: value for key, value in (given or {}).items() if key.lower() in spelling}
-    for key, value in found.items():
+    selectors = {spelling[key.lower()]: value for key, value in (given or {}).items() if key.lower() in spelling}
+    for key, value in selectors.items():
         if value is not None and key not in _NO_LISTS and not isinstance(value, list):
             raise PluginConfigError(f"{name}: the selector {key} is {value!r}; a list is allowed")
-    return found
+    return selectors
 
 
 def _selected(device: RdmaDevice, selectors: Mapping[str, Any], modules: Collection[str]) -> bool:

@@ -33,8 +33,8 @@ def domains_of(claims: Mapping[str, Document]) -> dict[str, str]:
 
 
 def _domain(claim: Document) -> str | None:
-    found = ((claim.get("status") or {}).get("allocation") or {}).get("devices") or {}
-    return next(iter(_domains(found)), None)
+    devices = ((claim.get("status") or {}).get("allocation") or {}).get("devices") or {}
+    return next(iter(_domains(devices)), None)
 
 
 def _domains(allocated: Document) -> Iterator[str]:
@@ -64,8 +64,8 @@ async def unprepare(cluster: Cluster, node: str, uid: str) -> None:
 
 def label_of(cluster: Cluster, node: str) -> str | None:
     """The ComputeDomain that a node is in."""
-    found = cluster.of("Node").get(("", node))
-    return None if found is None else (found["metadata"].get("labels") or {}).get(LABEL)
+    document = cluster.of("Node").get(("", node))
+    return None if document is None else (document["metadata"].get("labels") or {}).get(LABEL)
 
 
 def _ready(cluster: Cluster, node: str, uid: str) -> bool:

@@ -63,13 +63,13 @@ def _names(pod: Document) -> dict[str, tuple[str, str]]:
     statuses = (pod.get("status") or {}).get("resourceClaimStatuses") or []
     made = {status["name"]: status.get("resourceClaimName") for status in statuses}
     named = {claim["name"]: claim.get("resourceClaimName") for claim in pod["spec"]["resourceClaims"]}
-    return {name: (pod["metadata"]["namespace"], made.get(name) or given or "") for name, given in named.items()}
+    return {name: (pod["metadata"]["namespace"], made.get(name) or template or "") for name, template in named.items()}
 
 
 def _results(claim: Document | None) -> list[Document]:
     allocation = ((claim or {}).get("status") or {}).get("allocation") or {}
-    found: list[Document] = (allocation.get("devices") or {}).get("results") or []
-    return found
+    results: list[Document] = (allocation.get("devices") or {}).get("results") or []
+    return results
 
 
 def _devices(claim: Document, machine: Machine) -> list[RdmaDevice]:
@@ -79,8 +79,8 @@ def _devices(claim: Document, machine: Machine) -> list[RdmaDevice]:
 
 def _container(spec: Document, name: str) -> Document:
     every = [*(spec.get("initContainers") or []), *spec["containers"]]
-    found: Document = next(container for container in every if container["name"] == name)
-    return found
+    named: Document = next(container for container in every if container["name"] == name)
+    return named
 
 
 def _of_container(container: Document, allocated: Mapping[str, list[RdmaDevice]]) -> Iterator[RdmaDevice]:

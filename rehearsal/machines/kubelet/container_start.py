@@ -98,13 +98,13 @@ def container_start(container: Mapping[str, Any], references: References, given:
     if view.machine.hardware.gpus and _LIBRARIES.is_dir():
         environment["PYTHONPATH"] = ":".join(filter(None, [environment.get("PYTHONPATH"), str(_LIBRARIES)]))
     command = [expanded(word, variables) for word in command]
-    found = programs.resolve(command[0]) if command else None
+    program = programs.resolve(command[0]) if command else None
     rest = [*command[1:], *(expanded(word, variables) for word in container.get("args") or [])]
     work = Path(rewritten(container["workingDir"], paths)) if container.get("workingDir") else folder
     return ContainerStart(
         command=None
-        if found is None
-        else [str(found), *(with_metadata_of(view.root, rewritten(word, paths)) for word in rest)],
+        if program is None
+        else [str(program), *(with_metadata_of(view.root, rewritten(word, paths)) for word in rest)],
         environment=environment,
         folder=work if work.is_dir() else folder,
         message_file=paths[message_path],

@@ -158,9 +158,9 @@ class ContainerProcess:
         if exit_code == 0:
             return None
         with self.log.open("rb") as output:
-            found = _SHELL_LACKS.search(_end(output, _LOG_BYTES, since=self.log_start))
-        if found:
-            return found[1].decode(errors="replace")
+            match = _SHELL_LACKS.search(_end(output, _LOG_BYTES, since=self.log_start))
+        if match:
+            return match[1].decode(errors="replace")
         return "program that its script calls" if exit_code == _NOT_FOUND else None
 
     def _signal(self, number: signal.Signals) -> None:

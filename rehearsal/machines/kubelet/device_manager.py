@@ -41,8 +41,8 @@ class DeviceManager:
             if offer.gpus:
                 gpus |= {hardware.gpus[unit].index: hardware.gpus[unit] for unit in units}
             elif units:
-                given = offer.rdma_devices if offer.shared else [offer.rdma_devices[unit] for unit in units]
-                rdma_devices |= {device.name: device for device in given}
+                devices = offer.rdma_devices if offer.shared else [offer.rdma_devices[unit] for unit in units]
+                rdma_devices |= {device.name: device for device in devices}
         return HeldDevices(rdma_devices=tuple(rdma_devices.values()), gpus=tuple(gpus.values()))
 
     def allocate_pod(

@@ -93,8 +93,8 @@ def resource_value(reference: Document, container: Document, references: Referen
     kind, _, name = reference["resource"].partition(".")
     if kind not in {"limits", "requests"}:
         raise InvalidReferenceError(f"resourceFieldRef {reference['resource']}: limits.* and requests.* are known")
-    given = (container.get("resources") or {}).get(kind) or {}
-    amount = given.get(name, references.allocatable.get(name, "0") if kind == "limits" else "0")
+    resources = (container.get("resources") or {}).get(kind) or {}
+    amount = resources.get(name, references.allocatable.get(name, "0") if kind == "limits" else "0")
     divisor = _quantity(reference.get("divisor") or "0") or Decimal(1)
     return str((_quantity(amount) / divisor).to_integral_value(rounding=ROUND_CEILING))
 

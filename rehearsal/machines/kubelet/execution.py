@@ -208,7 +208,7 @@ class Execution:
                 references = await self.kubelet.references(self.pod)
                 # A new one at each start: nothing is written into a folder in which an earlier program left something.
                 folder = fresh_folder(self.folder / "containers" / f"{container['name']}.{self._starts[view.name]}")
-                given = Given(
+                start = Given(
                     folder=folder,
                     volumes=self._volumes,
                     devices=self._devices.get(container["name"], HeldDevices()),
@@ -222,7 +222,7 @@ class Execution:
                     ),
                     packages=fault_of(self.pod, "no-packages", self.kubelet.run_folder.root) is None,
                 )
-                return container_start(container, references, given)
+                return container_start(container, references, start)
             except (MissingReferenceError, InvalidReferenceError) as error:
                 view.state = waiting("CreateContainerConfigError", str(error))
                 await self.pod.report()

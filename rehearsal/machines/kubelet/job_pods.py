@@ -73,5 +73,5 @@ async def _refusal(pod: RunningPod) -> str | None:
 def _grace_seconds(pod: RunningPod) -> float:
     if pod.gone:
         return 0
-    given = pod.document["metadata"].get("deletionGracePeriodSeconds")
-    return float(pod.spec.get("terminationGracePeriodSeconds", 30) if given is None else given)
+    seconds = pod.document["metadata"].get("deletionGracePeriodSeconds")
+    return float(pod.spec.get("terminationGracePeriodSeconds", 30) if seconds is None else seconds)

@@ -152,13 +152,13 @@ class Kubelet:
         return str(granted.status.token) if granted is not None and granted.status is not None else ""
 
     def _config_map(self, namespace: str, name: str) -> Mapping[str, str] | None:
-        found = self.cluster.of("ConfigMap").get((namespace, name))
-        return None if found is None else found.get("data") or {}
+        config_map = self.cluster.of("ConfigMap").get((namespace, name))
+        return None if config_map is None else config_map.get("data") or {}
 
     async def _secret(self, namespace: str, name: str) -> Mapping[str, str] | None:
         with contextlib.suppress(ApiError):
-            found = await self.cluster.client.get(Secret, name, namespace=namespace)
-            return {key: base64.b64decode(value).decode(errors="replace") for key, value in (found.data or {}).items()}
+            secret = await self.cluster.client.get(Secret, name, namespace=namespace)
+            return {key: base64.b64decode(value).decode(errors="replace") for key, value in (secret.data or {}).items()}
         return None
 
 

@@ -77,8 +77,8 @@ class Programs:
     def resolve(self, command: str) -> Path | None:
         """The program that a container's command means, or None if a simulated machine does not have it."""
         name = Path(command).name
-        found = (folder / name for folder in self.folders if (folder / name).is_file())
-        return next((path for path in found if os.access(path, os.X_OK)), None)
+        files = (folder / name for folder in self.folders if (folder / name).is_file())
+        return next((path for path in files if os.access(path, os.X_OK)), None)
 
     def search_path(self, given: str | None) -> str:
         """PATH of a container: the machine's programs, then the container's own."""
@@ -102,8 +102,8 @@ def _compile_what_stands_in() -> None:
 def _link(names: Iterable[str], folder: Path) -> None:
     """Put programs of a distribution into a folder: links to this computer's, or to what stands in for them."""
     for name in names:
-        if found := shutil.which(name, path=f"{_DISTRIBUTION}:{_IMAGE_PATH}"):
-            (folder / name).symlink_to(found)
+        if program := shutil.which(name, path=f"{_DISTRIBUTION}:{_IMAGE_PATH}"):
+            (folder / name).symlink_to(program)
 
 
 def fresh_folder(path: Path) -> Path:

@@ -105,12 +105,12 @@ def _cpus(_pid: int) -> "set[int]":
     if bound := os.environ.get(_BOUND):
         return {int(cpu) for cpu in bound.split(",")}
     nodes = f"{os.environ['REHEARSAL_MACHINE']}/sys/devices/system/node"
-    found: set[int] = set()
+    cpus: set[int] = set()
     for node in os.listdir(nodes):  # noqa: PTH208
         with open(f"{nodes}/{node}/cpulist", encoding="utf-8") as file:  # noqa: PTH123
             first, last = map(int, file.read().split("-"))
-        found.update(range(first, last + 1))
-    return found
+        cpus.update(range(first, last + 1))
+    return cpus
 
 
 def _bind(_pid: int, cpus: "Iterable[int]") -> None:

@@ -26,7 +26,7 @@ class Names:
 
     def keep(self, slices: Iterable[Document]) -> None:
         """Bring the files up to date."""
-        wanted = {path: "\n".join(sorted(found)) + "\n" for path, found in addresses(slices).items()}
+        wanted = {path: "\n".join(sorted(lines)) + "\n" for path, lines in addresses(slices).items()}
         for path in self._written.keys() - wanted.keys():
             beneath.remove_file(self.folder, path)
         beneath.write_files(
@@ -37,7 +37,7 @@ class Names:
 
 def addresses(slices: Iterable[Document]) -> dict[str, set[str]]:
     """The addresses of each name, by NAMESPACE/NAME, of EndpointSlices."""
-    found = defaultdict[str, set[str]](set)
+    by_file = defaultdict[str, set[str]](set)
     for each in slices:
         service = (each["metadata"].get("labels") or {}).get(_SERVICE)
         for endpoint in each.get("endpoints") or [] if service else []:
@@ -45,5 +45,5 @@ def addresses(slices: Iterable[Document]) -> dict[str, set[str]]:
                 continue
             names = [service, *([f"{endpoint['hostname']}.{service}"] if endpoint.get("hostname") else [])]
             for name in names:
-                found[f"{each['metadata']['namespace']}/{name}"] |= set(endpoint["addresses"])
-    return dict(found)
+                by_file[f"{each['metadata']['namespace']}/{name}"] |= set(endpoint["addresses"])
+    return dict(by_file)

@@ -88,8 +88,8 @@ def configuration(selection: Selection, definitions: Mapping[tuple[str, str], Do
             f"cannot find a network-attachment-definition ({selection.name}) in namespace ({selection.namespace}): "
             f'network-attachment-definitions.k8s.cni.cncf.io "{selection.name}" not found'
         )
-    found: Document = json.loads(definition["spec"]["config"])
-    return found
+    config: Document = json.loads(definition["spec"]["config"])
+    return config
 
 
 def parent_device(config: Document, hardware: Hardware, modules: frozenset[str]) -> RdmaDevice:

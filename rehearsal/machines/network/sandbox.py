@@ -119,10 +119,10 @@ class Sandboxes:
         agents = set(self.effects.pods(node, "addressAgent"))
         # An agent knows only the pools of the namespace that it runs in.
         keys = {key for key, pod in self.cluster.of("Pod").items() if pod["metadata"]["uid"] in agents}
-        found = [(namespace, name) for namespace, _ in keys if (namespace, name) in self.cluster.of("IPPool")]
-        if not found:
+        pools = [(namespace, name) for namespace, _ in keys if (namespace, name) in self.cluster.of("IPPool")]
+        if not pools:
             raise AttachmentError(f'nv-ipam: configuration for pool "{name}" not found; there is no such IPPool')
-        key, pool = found[0], self.cluster.of("IPPool")[found[0]]
+        key, pool = pools[0], self.cluster.of("IPPool")[pools[0]]
         blocks = (pool.get("status") or {}).get("allocations") or []
         if not any(block["nodeName"] == node for block in blocks):
             raise AttachmentError(f'nv-ipam: pool "{name}" has no block for node {node}')

@@ -43,7 +43,7 @@ def device_name(device: RdmaDevice) -> str:
 def attributes(device: RdmaDevice, size: str, modules: Collection[str]) -> dict[str, dict[str, Any]]:
     """The published attributes of an HCA. size: of the machine. modules: the kernel modules that it has loaded."""
     root = device.pci.address.rpartition(":")[0]
-    found: dict[str, dict[str, Any]] = {
+    by_device: dict[str, dict[str, Any]] = {
         "azure.dra.net/vmSize": {"string": size},
         "dra.net/numaNode": {"int": device.pci.numa_node},
         "dra.net/pciAddress": {"string": device.pci.address},
@@ -53,8 +53,8 @@ def attributes(device: RdmaDevice, size: str, modules: Collection[str]) -> dict[
         "resource.kubernetes.io/pcieRoot": {"string": f"pci{root}"},
     }
     if _VERBS in modules:
-        found["dra.net/rdmaDevice"] = {"string": device.name}
-    return found
+        by_device["dra.net/rdmaDevice"] = {"string": device.name}
+    return by_device
 
 
 def slice_of(node: Mapping[str, Any], machine: Machine, modules: Collection[str]) -> Document:

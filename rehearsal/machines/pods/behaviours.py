@@ -187,13 +187,13 @@ def clashes(clash: Clash, pod: Mapping[str, Any], machine: Machine, node_info: M
 def _built_for(pod: Mapping[str, Any]) -> set[str]:
     """The systems that the tags of a pod's images end with, such as ubuntu24.04; most images name none."""
     tags = (container["image"].rpartition(":")[2] for container in pod["spec"]["containers"])
-    return {found[1] for tag in tags if (found := re.search(r"-((?:ubuntu|azurelinux)\d+\.\d+)$", tag))}
+    return {match[1] for tag in tags if (match := re.search(r"-((?:ubuntu|azurelinux)\d+\.\d+)$", tag))}
 
 
 def _system(os_image: str) -> str:
     """`ubuntu24.04` of `Ubuntu 24.04.3 LTS`, `azurelinux3.0` of Azure Linux; empty for another system."""
-    found = re.search(r"(Ubuntu|Azure Linux) (\d+\.\d+)", os_image)
-    return f"{found[1].replace(' ', '').lower()}{found[2]}" if found else ""
+    match = re.search(r"(Ubuntu|Azure Linux) (\d+\.\d+)", os_image)
+    return f"{match[1].replace(' ', '').lower()}{match[2]}" if match else ""
 
 
 def _variables(pod: Mapping[str, Any]) -> set[tuple[str, str]]:

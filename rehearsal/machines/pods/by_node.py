@@ -16,9 +16,9 @@ class PodsByNode:
     @classmethod
     def of(cls, cluster: Cluster) -> "PodsByNode":
         """The pods of a cluster, from now on."""
-        found = cls()
-        cluster.listeners.append(found.hear)
-        return found
+        index = cls()
+        cluster.listeners.append(index.hear)
+        return index
 
     def on(self, node: str) -> list[Document]:
         """The pods on a node."""

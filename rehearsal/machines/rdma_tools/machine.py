@@ -67,8 +67,8 @@ class Machine:
             names = sorted(os.listdir(f"{self.container}/dev/infiniband"), key=lambda name: (len(name), name))  # noqa: PTH208
         except OSError:
             return []
-        found = (read_text(f"{verbs}/{name}/ibdev") for name in names if name.startswith("uverbs"))
-        return [device for device in found if device]
+        names_of_devices = (read_text(f"{verbs}/{name}/ibdev") for name in names if name.startswith("uverbs"))
+        return [device for device in names_of_devices if device]
 
     def ports(self) -> "list[Port]":
         """The ports of these devices."""
@@ -80,10 +80,10 @@ class Machine:
 
     def port(self, device: "str | None") -> "Port | None":
         """The port of a device that libibverbs sees, or of the first one."""
-        found = [name for name in self.devices() if device in (None, name)]
-        if not found or not self._has_provider():
+        devices = [name for name in self.devices() if device in (None, name)]
+        if not devices or not self._has_provider():
             return None
-        port = Port(f"{self.sys}/class/infiniband/{found[0]}")
+        port = Port(f"{self.sys}/class/infiniband/{devices[0]}")
         if self.fault("placement-group"):
             port.partition |= _ELSEWHERE
         return port
@@ -154,16 +154,16 @@ def read_text(path: str) -> str:
 
 def options(arguments: "list[str]", names: "dict[str, str]") -> "tuple[dict[str, str], list[str]]":
     """A command line's options by long name, and the rest. names: short to long, of those that take a value."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     rest: list[str] = []
     pending = iter(arguments)
     for argument in pending:
         name, separator, value = argument.partition("=")
         name = names.get(name, name)
         if name in names.values():
-            found[name] = value if separator else next(pending, "")
+            values[name] = value if separator else next(pending, "")
         elif argument.startswith("-"):
-            found[argument] = ""
+            values[argument] = ""
         else:
             rest.append(argument)
-    return found, rest
+    return values, rest

@@ -36,18 +36,18 @@ class Options:
 
     def __init__(self, arguments: "list[str]", test: Test) -> None:
         names = {"-d": "--ib-dev", "-p": "--port", "-s": "--size", "-n": "--iters", "-q": "--qp", "-S": "--sl"}
-        given, rest = options(arguments, names | {"-D": "--duration", "-f": "--margin"})
-        self.device = given.get("--ib-dev")
-        self.port = int(given.get("--port") or 18515)
-        self.size = int(given.get("--size") or (2 if test.latency else 65536))
-        self.iterations = int(given.get("--iters") or (1000 if test.reads else 5000))
-        self.duration = int(given.get("--duration") or 0)
+        values, rest = options(arguments, names | {"-D": "--duration", "-f": "--margin"})
+        self.device = values.get("--ib-dev")
+        self.port = int(values.get("--port") or 18515)
+        self.size = int(values.get("--size") or (2 if test.latency else 65536))
+        self.iterations = int(values.get("--iters") or (1000 if test.reads else 5000))
+        self.duration = int(values.get("--duration") or 0)
         """Seconds; 0 for a number of iterations."""
         self.has_peak = not self.duration and self.iterations <= _MOST_WITH_PEAK
-        self.margin = int(given.get("--margin") or self.duration // 4)
+        self.margin = int(values.get("--margin") or self.duration // 4)
         """Seconds at either end in which nothing is counted."""
-        self.service_level = given.get("--sl") or "0"
-        self.gbits = "--report_gbits" in given
+        self.service_level = values.get("--sl") or "0"
+        self.gbits = "--report_gbits" in values
         self.host = rest[0] if rest else None
 
 

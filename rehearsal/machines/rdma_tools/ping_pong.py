@@ -27,8 +27,8 @@ def main(arguments: list[str]) -> int:
     if (code := real.hand_over("ibv_rc_pingpong", arguments)) is not None:
         return code
     buffer_as_asked()
-    given, rest = options(arguments, {"-d": "--ib-dev", "-p": "--port", "-l": "--sl"})
-    name, number = given.get("--ib-dev"), int(given.get("--port") or 18515)
+    values, rest = options(arguments, {"-d": "--ib-dev", "-p": "--port", "-l": "--sl"})
+    name, number = values.get("--ib-dev"), int(values.get("--port") or 18515)
     machine = Machine()
     port = machine.port(name)
     if port is None:
@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> int:
     if isinstance(other, str):
         return _fails(other)
     print(f"  remote address: LID 0x{int(other['lid']):04x}, QPN 0x0001c8, PSN 0x31b8bc, GID ::")
-    off = int(other["partition"]) != port.partition or (given.get("--sl") or "0") != machine.service_level
+    off = int(other["partition"]) != port.partition or (values.get("--sl") or "0") != machine.service_level
     if off or lost(machine, port, other):
         if not rest:
             _wait_for_ever()  # the server polls for what will never come

@@ -29,9 +29,9 @@ def main(arguments: list[str]) -> int:
         print("sockperf, version 3.7-no.git \n   compiled 2021-08-23 12:14:23")
         return 0
     mode, *rest = arguments
-    found, _ = options(rest, {"-i": "--ip", "-p": "--port", "-t": "--time", "-m": "--msg-size"})
-    address, port = found.get("--ip", ""), int(found.get("--port") or 11111)
-    size, seconds = int(found.get("--msg-size") or 14), float(found.get("--time") or 1)
+    values, _ = options(rest, {"-i": "--ip", "-p": "--port", "-t": "--time", "-m": "--msg-size"})
+    address, port = values.get("--ip", ""), int(values.get("--port") or 11111)
+    size, seconds = int(values.get("--msg-size") or 14), float(values.get("--time") or 1)
     machine = Machine()
     print(f"sockperf: {_VERSION}", flush=True)
     if mode == "server":

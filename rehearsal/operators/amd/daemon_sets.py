@@ -81,5 +81,5 @@ def _daemon_set(
 
 
 def _common(config: Document) -> Document:
-    found: Document = config["spec"].get("commonConfig") or {}
-    return found
+    common: Document = config["spec"].get("commonConfig") or {}
+    return common

@@ -100,10 +100,10 @@ def _others(config: Document, names: set[str], snapshot: Snapshot) -> list[Docum
     """The DaemonSets of a DeviceConfig that it no longer requires."""
     uid = config["metadata"]["uid"]
     return [
-        found
-        for found in snapshot.of("DaemonSet", namespace=config["metadata"]["namespace"])
-        if found["metadata"]["name"] not in names
-        and any(owner["uid"] == uid for owner in found["metadata"].get("ownerReferences") or ())
+        daemon_set
+        for daemon_set in snapshot.of("DaemonSet", namespace=config["metadata"]["namespace"])
+        if daemon_set["metadata"]["name"] not in names
+        and any(owner["uid"] == uid for owner in daemon_set["metadata"].get("ownerReferences") or ())
     ]
 
 
@@ -114,8 +114,8 @@ def _status(
     metadata = config["metadata"]
     status: Document = {"observedGeneration": metadata.get("generation", 0)}
     for key, part in _PARTS.items():
-        found = snapshot.find("DaemonSet", f"{metadata['name']}-{part}", metadata["namespace"])
-        desired, free, _ = (counts(found) if found is not None else None) or (0, 0, 0)
+        daemon_set = snapshot.find("DaemonSet", f"{metadata['name']}-{part}", metadata["namespace"])
+        desired, free, _ = (counts(daemon_set) if daemon_set is not None else None) or (0, 0, 0)
         numbers = {"nodesMatchingSelectorNumber": len(nodes), "desiredNumber": desired, "availableNumber": free}
         status[key] = numbers
     reason, message = mistake or ("OperatorReady", "")

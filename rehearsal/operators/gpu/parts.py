@@ -25,8 +25,8 @@ class Context:
 
     def section(self, name: str) -> Document:
         """A section of the policy; one that is absent is empty."""
-        found: Document = self.spec.get(name) or {}
-        return found
+        part: Document = self.spec.get(name) or {}
+        return part
 
     def enabled(self, name: str) -> bool:
         """True if a section enables its operand. If it does not say, the operator takes that as yes."""

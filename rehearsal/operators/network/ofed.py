@@ -53,8 +53,8 @@ def ofed_driver(section: Document, context: Context) -> list[Document]:
 def _platforms(nodes: Iterable[Document]) -> set[tuple[str, str, str, str]]:
     """Operating system, its version, kernel and architecture of the nodes that carry all of these labels."""
     wanted = (OS_LABEL, OS_VERSION_LABEL, KERNEL_LABEL, "kubernetes.io/arch")
-    found = {tuple(labels_of(node).get(label, "") for label in wanted) for node in nodes}
-    return {(a, b, c, d) for a, b, c, d in found if all((a, b, c, d))}
+    platforms = {tuple(labels_of(node).get(label, "") for label in wanted) for node in nodes}
+    return {(a, b, c, d) for a, b, c, d in platforms if all((a, b, c, d))}
 
 
 def _driver(

@@ -81,11 +81,11 @@ class Context:
         Raises PolicyError when either is in neither place.
         """
         common = self.spec.get("global") or {}
-        found = {key: section.get(key) or common.get(key) for key in ("repository", "version")}
-        missing = [key for key, value in found.items() if not value]
+        parts = {key: section.get(key) or common.get(key) for key in ("repository", "version")}
+        missing = [key for key, value in parts.items() if not value]
         if missing:
             raise PolicyError(f"{name}: {' and '.join(missing)} missing; set it there or in spec.global")
-        return f"{found['repository']}/{section['image']}:{found['version']}{suffix}"
+        return f"{parts['repository']}/{section['image']}:{parts['version']}{suffix}"
 
     def pull_secrets(self, section: Document) -> list[Document]:
         """Pull secrets of a section, or those of `global`."""

@@ -144,10 +144,10 @@ def _environment(operator: Document) -> Mapping[str, str]:
 
 
 def _section(spec: Document, path: Sequence[str]) -> Document | None:
-    found: Document | None = spec
+    section: Document | None = spec
     for key in path:
-        found = (found or {}).get(key)
-    return found
+        section = (section or {}).get(key)
+    return section
 
 
 def _placed(document: Document, policy: Document, namespace: str, state: str) -> Document:
