@@ -41,12 +41,11 @@ async def required(kubeconfig: str, prometheus: Prometheus) -> str:
 
     Otherwise the Kubernetes provider would look for them for a minute, after the machines were made.
     """
-    missing = await within_limit(lambda: absent(kubeconfig, prometheus), _LIMIT_SECONDS)
-    absent = missing[0] if missing else []
-    if not absent:
+    kinds, _ = await within_limit(lambda: absent(kubeconfig, prometheus), _LIMIT_SECONDS) or ([], [])
+    if not kinds:
         return kubeconfig
     raise DefinitionsError(
-        f"the cluster has {lacking(prometheus, absent)}, which aks-infiniband:observability needs: "
+        f"the cluster has {lacking(prometheus, kinds)}, which aks-infiniband:observability needs: "
         f"{BRING[prometheus]}; or leave the setting out until they are there. Then pulumi up, which continues from here"
     )
 

@@ -93,7 +93,7 @@ def test_somebody_elses_cluster_is_asked_for_what_its_prometheus_brings(
     (tmp_path / "values").symlink_to(ROOT / "values")
 
     def line(absent: list[str], unread: list[str]) -> Any:
-        monkeypatch.setattr(definitions, "look", lambda *_: (absent, unread))
+        monkeypatch.setattr(definitions, "absent", lambda *_: (absent, unread))
         code, lines = checked("-s", "watched", "--folder", str(tmp_path))
         found = lines["definitions of Prometheus"]
         assert (code == 1) == (found["state"] == "fail")

@@ -284,7 +284,7 @@ def no_stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A cluster with a pool, in which no stack has left anything and no pod measures."""
     read: Any = ({}, [SHARING], [])
     monkeypatch.setattr(validating, "read_cluster", lambda *_: read)
-    monkeypatch.setattr(plan, "look", lambda _: (Seen(), ["nicclusterpolicies: forbidden"]))
+    monkeypatch.setattr(plan, "offers", lambda _: (Seen(), ["nicclusterpolicies: forbidden"]))
     monkeypatch.setattr(validating, "operators_in", lambda _: set())
     monkeypatch.setattr(validating, "measure", lambda *_: pytest.fail("nobody asked for that"))
     return ["validate", "--kubeconfig", str(kubeconfig_in(tmp_path))]

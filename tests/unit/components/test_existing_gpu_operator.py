@@ -159,7 +159,7 @@ def waited(deploy: Deploy, monkeypatch: pytest.MonkeyPatch, *seen: list[Any], ti
     """The outcome of the component if the cluster shows these policies, look by look."""
     looks = iter(seen)
     last = seen[-1]
-    monkeypatch.setattr(existing_gpu_operator, "look", lambda _: (next(looks, last), []))
+    monkeypatch.setattr(existing_gpu_operator, "policies_there", lambda _: (next(looks, last), []))
     monkeypatch.setattr(existing_gpu_operator, "nodes_of", lambda _: [])
     args = ExistingGpuOperatorArgs(pools=[pool()], kubeconfig="k")
     # Sooner than a user may choose: no cluster is read here.
@@ -189,7 +189,7 @@ def theirs(**more: Any) -> Any:
 def test_nothing_of_the_gpu_operator_is_installed_and_pods_ask_for_its_gpus(
     deploy: Deploy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(existing_gpu_operator, "look", lambda _: ([policy()], []))
+    monkeypatch.setattr(existing_gpu_operator, "policies_there", lambda _: ([policy()], []))
     monkeypatch.setattr(existing_gpu_operator, "nodes_of", lambda _: [machine(gpus="8")])
     stack = load(theirs())
     made = deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=stack)).pod_templates["ndh100"])
@@ -206,7 +206,7 @@ def test_nothing_of_the_gpu_operator_is_installed_and_pods_ask_for_its_gpus(
 def test_where_the_policy_does_not_suit_nothing_is_made_in_the_cluster(
     deploy: Deploy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(existing_gpu_operator, "look", lambda _: ([with_driver(enabled=False)], []))
+    monkeypatch.setattr(existing_gpu_operator, "policies_there", lambda _: ([with_driver(enabled=False)], []))
     monkeypatch.setattr(existing_gpu_operator, "nodes_of", lambda _: [])
     stack = load(theirs())
     for preview in (True, False):

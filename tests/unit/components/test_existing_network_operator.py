@@ -142,7 +142,7 @@ def test_what_the_program_would_make_suits() -> None:
 
 def waited(deploy: Deploy, monkeypatch: pytest.MonkeyPatch, *seen: list[Any], timeout: float = 5) -> Any:
     looks, last = iter(seen), seen[-1]
-    monkeypatch.setattr(existing_network_operator, "look", lambda _: (next(looks, last), [], []))
+    monkeypatch.setattr(existing_network_operator, "policies_there", lambda _: (next(looks, last), [], []))
     args = ExistingNetworkOperatorArgs(policies=nic_policy_specs([pool()]), kubeconfig="k")
     vars(args).update(poll_seconds=0.001, timeout_seconds=timeout)  # sooner than a user may choose
     return deploy(lambda: ExistingNetworkOperator("nics", args=args).ready.apply(lambda ready: ready is not None))
@@ -163,7 +163,7 @@ def theirs(**more: Any) -> Any:
 def test_nothing_of_the_network_operator_is_installed(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> None:
     stack = load(theirs())
     labelled = [node(each, NIC, GPU) for each in stack.pools]
-    monkeypatch.setattr(existing_network_operator, "look", lambda _: ([policy(stack.policies.cluster)], labelled, []))
+    monkeypatch.setattr(existing_network_operator, "policies_there", lambda _: ([policy(stack.policies.cluster)], labelled, []))
     made = deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=stack)).pools["ndh100"])
     (release,) = made.all(RELEASE)
     assert release.inputs["name"] == "gpu-operator"
@@ -174,7 +174,7 @@ def test_nothing_of_the_network_operator_is_installed(deploy: Deploy, monkeypatc
 
 
 def test_where_the_policies_do_not_suit_nothing_is_made(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(existing_network_operator, "look", lambda _: ([], [], []))
+    monkeypatch.setattr(existing_network_operator, "policies_there", lambda _: ([], [], []))
     stack = load(theirs())
     for preview in (True, False):
         with pytest.raises(

@@ -208,7 +208,7 @@ stand here.
 """
 MOST_VALUES = 2
 """Values of one setting in one place of a stack. The first that changes a request is enough."""
-ENOUGH: Final = 4
+ENOUGH: Final = 2
 """Variants of a setting that needs others to act. Each other one is tried until one changes a request."""
 _HASH: Final = re.compile(r"-[0-9a-f]{8}(?![0-9a-f])")
 """The end of a validation's name. The hash changes with every setting of a pool, so a setting that changes nothing else
@@ -231,7 +231,7 @@ def asked(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> Callable[[Configur
     }
     state = {"status": {"state": "ready"}}
     ready = {"kind": "ClusterPolicy", "metadata": {"name": "cluster-policy"}, "spec": spec, **state}
-    monkeypatch.setattr(existing_gpu_operator, "look", lambda _: ([ready], []))
+    monkeypatch.setattr(existing_gpu_operator, "policies_there", lambda _: ([ready], []))
     monkeypatch.setattr(existing_gpu_operator, "nodes_of", lambda _: [])
 
     login = base64.b64encode(TWO_CONTEXTS.read_bytes()).decode()
@@ -241,7 +241,7 @@ def asked(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> Callable[[Configur
         def program() -> Any:
             whole = load(configuration)
             nics = {"kind": "NicClusterPolicy", "metadata": {"name": POLICY_NAME}, "spec": whole.policies.cluster}
-            monkeypatch.setattr(existing_network_operator, "look", lambda _: ([{**nics, **state}], [], []))
+            monkeypatch.setattr(existing_network_operator, "policies_there", lambda _: ([{**nics, **state}], [], []))
             cluster = RdmaCluster("rdma", args=RdmaClusterArgs(stack=whole))
             return cluster.pools, cluster.sample_jobs
 
