@@ -18,7 +18,6 @@ from rich.prompt import Confirm, IntPrompt, InvalidResponse, Prompt
 from aks_infiniband_cli.choose.answers import Answers, Fabric, Workload
 from aks_infiniband_cli.choose.decision import decide, usual_size
 from aks_infiniband_cli.choose.page import decision_lines, decision_table, document_of
-from aks_infiniband_cli.choose.stack_file import stack_file
 from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, CommandError, at_work, stack_name, uncut
 from aks_infiniband_cli.documents import write_new
 
@@ -84,6 +83,8 @@ def init(flags: argparse.Namespace) -> Answer:
     decision = decide(answers, with_infiniband=flags.with_infiniband)
     file = None
     if decision.mode is not None:
+        from aks_infiniband_cli.choose.stack_file import stack_file  # noqa: PLC0415  the settings take long to load
+
         file = flags.folder / f"Pulumi.{flags.stack}.yaml"
         write_new(file, stack_file(decision, answers, stack=flags.stack, project=_project(flags.folder)))
     document = {**document_of(decision, answers.region), "file": str(file) if file else None}

@@ -11,8 +11,8 @@ from aks_infiniband.facts.baselines import FIGURES
 from aks_infiniband.resources.metadata import DEPLOYERS, MANAGED_BY, labels
 from aks_infiniband.resources.quantities import quantity
 from aks_infiniband.validation.membership import Membership, membership
+from aks_infiniband.validation.program import EXPECTATIONS_ANNOTATION
 from aks_infiniband.validation.reports import ACCEPTED_KEY, Accepted, Promise, Report, accepted_of, report_in
-from aks_infiniband.validation.validation_job import EXPECTATIONS_ANNOTATION
 
 Object = Mapping[str, Any]
 Limits = Mapping[str, Mapping[str, float]]

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from aks_infiniband.validation.access_documents import RBAC, may_fill
+from aks_infiniband.validation.program import EXPECTATIONS_ANNOTATION
 from aks_infiniband.validation.reports import ACCEPTED_KEY, Accepted, board_names
-from aks_infiniband.validation.validation_job import EXPECTATIONS_ANNOTATION
 
 from aks_infiniband_cli.validate.deployed import Deployed, Object
 

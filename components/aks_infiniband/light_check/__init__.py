@@ -1,8 +1,9 @@
 """The scheduled check of idle nodes: CronJobs, the account that they use and what holds it to that use, and metrics.
 
 The program in its pods belongs to the validation's payload, which has the measurements and their judge.
+The component is loaded when it is first used.
 """
 
-from aks_infiniband.light_check.component import LightCheck, LightCheckArgs
+import lazy_loader
 
-__all__ = ["LightCheck", "LightCheckArgs"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -2,10 +2,9 @@
 report.
 
 The program inside the pods is `payload`, which imports nothing of the rest. Rendering a report as a page is not here.
+The component's names are loaded when they are first used: commands read reports without Pulumi's packages.
 """
 
-from aks_infiniband.validation.access import ValidationAccess, ValidationAccessArgs
-from aks_infiniband.validation.component import Validation, ValidationArgs
-from aks_infiniband.validation.options import ValidationOptions
+import lazy_loader
 
-__all__ = ["Validation", "ValidationAccess", "ValidationAccessArgs", "ValidationArgs", "ValidationOptions"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -12,7 +12,7 @@ from aks_infiniband.resources.metadata import DEPLOYERS, MANAGED_BY
 from aks_infiniband.validation.payload.look.missing import missing_nodes
 from aks_infiniband.validation.payload.report.document import Report
 from aks_infiniband.validation.payload.report.kept import report_in
-from aks_infiniband.validation.validation_job import EXPECTATIONS_ANNOTATION
+from aks_infiniband.validation.program import EXPECTATIONS_ANNOTATION
 
 _POOL: Final = "app.kubernetes.io/instance"
 Object = Mapping[str, Any]

@@ -16,6 +16,10 @@ PYTHON_ENVIRONMENT: Final = (
     {"name": "PYTHONUNBUFFERED", "value": "1"},
 )
 """Variables with which Python finds the program."""
+EXPECTATIONS: Final = "expectations.json"
+"""The file in which the program finds its pool's promise."""
+EXPECTATIONS_ANNOTATION: Final = f"aks-infiniband/{EXPECTATIONS}"
+"""Annotation of the pods with that file. The file is a pool's own, while all pools share the program."""
 LIGHT_CHECK: Final = "light_check"
 """The folder of the program that the validation does not need."""
 

@@ -29,7 +29,14 @@ from aks_infiniband.validation.job_parts import (
 )
 from aks_infiniband.validation.options import ValidationOptions
 from aks_infiniband.validation.payload.say.expectations import Expectations
-from aks_infiniband.validation.program import HOME, PAYLOAD_MOUNT, payload_files, program_volume
+from aks_infiniband.validation.program import (
+    EXPECTATIONS,
+    EXPECTATIONS_ANNOTATION,
+    HOME,
+    PAYLOAD_MOUNT,
+    payload_files,
+    program_volume,
+)
 from aks_infiniband.workload.pods import (
     NAMESPACE,
     TOPOLOGY_KEY,
@@ -55,12 +62,8 @@ METADATA: Final = "http://169.254.169.254/metadata/instance/compute?api-version=
 """The address from which a machine reads Azure's facts on it (Azure Instance Metadata Service). Pods reach it unless
 the cluster's podLinkLocalAccess is None, which is a preview, or a network policy is in the way.
 """
-_EXPECTATIONS: Final = "expectations.json"
-"""File with what the pool promises. The pods judge by it."""
 _ATTACHMENTS: Final = "network-status"
 """File in which a pod of mode ipoib finds what networks it has joined."""
-EXPECTATIONS_ANNOTATION: Final = f"aks-infiniband/{_EXPECTATIONS}"
-"""Annotation of the pods with that file. The file is a pool's own, while all pools share the program."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -196,7 +199,7 @@ def _arguments(
     return [
         *("--namespace", namespace),
         *("--report", report_name(pool)),
-        *("--expectations", f"{PODINFO}/{_EXPECTATIONS}"),
+        *("--expectations", f"{PODINFO}/{EXPECTATIONS}"),
         *("--mode", options.mode),
         *("--poll-seconds", f"{waits.poll_seconds:g}"),
         *_waiting(options, waits),
@@ -217,7 +220,7 @@ def _podinfo(pool: Pool) -> dict[str, Any]:
     annotation, and updates a volume later.
     """
     networks = {_ATTACHMENTS: "k8s.v1.cni.cncf.io/network-status"} if pool.access.networks else {}
-    return podinfo_volume({_EXPECTATIONS: EXPECTATIONS_ANNOTATION, **networks})
+    return podinfo_volume({EXPECTATIONS: EXPECTATIONS_ANNOTATION, **networks})
 
 
 def _waiting(options: ValidationOptions, waits: Waits) -> list[str]:

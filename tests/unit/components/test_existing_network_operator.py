@@ -163,7 +163,7 @@ def theirs(**more: Any) -> Any:
 def test_nothing_of_the_network_operator_is_installed(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> None:
     stack = load(theirs())
     labelled = [node(each, NIC, GPU) for each in stack.pools]
-    seen = ([policy(stack.policies.cluster)], labelled, [])
+    seen: Any = ([policy(stack.policies.cluster)], labelled, [])
     monkeypatch.setattr(existing_network_operator, "policies_there", lambda _: seen)
     made = deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=stack)).pools["ndh100"])
     (release,) = made.all(RELEASE)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import yaml
+from aks_infiniband.validation.program import EXPECTATIONS_ANNOTATION
 from aks_infiniband.validation.reports import report_in
-from aks_infiniband.validation.validation_job import EXPECTATIONS_ANNOTATION
 from aks_infiniband_cli.doctor.read import read
 
 _METADATA: Final = ("name", "namespace", "uid", "creationTimestamp", "labels", "finalizers", "deletionTimestamp")

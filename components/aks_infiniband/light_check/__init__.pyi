@@ -1,0 +1,2 @@
+from .component import LightCheck as LightCheck
+from .component import LightCheckArgs as LightCheckArgs

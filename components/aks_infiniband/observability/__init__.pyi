@@ -1,0 +1,2 @@
+from .component import Observability as Observability
+from .component import ObservabilityArgs as ObservabilityArgs
