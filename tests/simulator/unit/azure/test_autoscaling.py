@@ -66,11 +66,6 @@ def test_a_pool_without_a_count_begins_at_its_least(azure: Azure, cluster: Prope
     assert azure.create(POOL, "ndh100", **wanted)["count"] == 1
 
 
-def test_a_count_outside_the_bounds_is_refused(azure: Azure, cluster: Properties) -> None:
-    with pytest.raises(RefusedError, match=r"'ndh100' is 4\. It must be between minCount 1 and maxCount 3"):
-        azure.create(POOL, "ndh100", **pool_inputs(cluster, **BOUNDS, count=4))
-
-
 def test_the_autoscaler_keeps_to_the_bounds_and_to_pools_that_have_them(
     azure: Azure, cluster: Properties, pool: Properties
 ) -> None:

@@ -10,7 +10,6 @@ import pytest
 from rehearsal.azure.subscription import CapacityReservationGroup
 from rehearsal.azure.wire import Properties
 from tests.simulator.unit.azure.asking import (
-    FOUR_MACHINES,
     SUBSCRIPTION,
     Azure,
     MakeAzure,
@@ -36,63 +35,11 @@ def cluster_that_may(azure: Azure) -> Properties:
     )
 
 
-def test_quota_is_counted_per_family_with_exact_numbers(make_azure: MakeAzure) -> None:
-    azure = make_azure(series=FOUR_MACHINES)
-    cluster = azure.create(CLUSTER, "aks", **cluster_inputs(azure.create("resources:ResourceGroup", "rg")))
-    azure.create(POOL, "one", **pool_inputs(cluster, count=3))
-    with pytest.raises(RefusedError) as refusal:
-        azure.create(POOL, "two", **pool_inputs(cluster, count=2))
-    assert "approved standardNDSH100v5Family Cores quota" in str(refusal.value)
-    assert "Current Limit: 384, Current Usage: 288, Additional Required: 192, (Minimum) New Limit Required: 480" in str(
-        refusal.value
-    )
-    azure.create(POOL, "two", **pool_inputs(cluster, count=1))
-
-
-def test_quota_counts_what_a_pool_grows_by(make_azure: MakeAzure) -> None:
-    azure = make_azure(series=FOUR_MACHINES)
-    cluster = azure.create(CLUSTER, "aks", **cluster_inputs(azure.create("resources:ResourceGroup", "rg")))
-    pool = azure.create(POOL, "one", **pool_inputs(cluster, count=3))
-    azure.update(POOL, "one", pool, count=4)
-    with pytest.raises(RefusedError, match="Additional Required: 192"):
-        azure.update(POOL, "one", pool, count=6)
-
-
-def test_a_subscription_without_room_for_another_cluster_is_refused_in_akss_words(make_azure: MakeAzure) -> None:
-    azure = make_azure(managed_clusters=0)
-    group = azure.create("resources:ResourceGroup", "rg")
-    with pytest.raises(RefusedError, match=r"ManagedClusterCountExceedsQuotaLimit.*Maximum allowed: 0, Current usage"):
-        azure.create(CLUSTER, "aks", **cluster_inputs(group))
-
-
 def test_clusters_of_another_region_do_not_count(tmp_path: Path) -> None:
     azure = Azure(tmp_path, SUBSCRIPTION.model_copy(update={"managed_clusters": 1}), clusters=2)
     group = azure.create("resources:ResourceGroup", "rg")
     azure.create(CLUSTER, "far", **{**cluster_inputs(group), "location": "westeurope"})
     azure.create(CLUSTER, "near", **cluster_inputs(group))
-
-
-def test_the_regions_quota_is_one_over_all_families(make_azure: MakeAzure) -> None:
-    azure = make_azure(regional_vcpus=100)
-    cluster = azure.create(CLUSTER, "aks", **cluster_inputs(azure.create("resources:ResourceGroup", "rg")))
-    with pytest.raises(RefusedError, match=r"Total Regional Cores quota.*Current Usage: 8, Additional Required: 192"):
-        azure.create(POOL, "one", **pool_inputs(cluster))
-
-
-def test_a_placement_group_ends_at_a_hundred_machines(make_azure: MakeAzure) -> None:
-    azure = make_azure(features={"Microsoft.ContainerService/AKSInfinibandSupport": "Registered"})
-    cluster = azure.create(CLUSTER, "aks", **cluster_inputs(azure.create("resources:ResourceGroup", "rg")))
-    wanted = pool_inputs(cluster, vmSize="Standard_HB120-16rs_v3", count=101)
-    with pytest.raises(RefusedError, match="singlePlacementGroup"):
-        azure.create(POOL, "big", **wanted)
-
-
-def test_a_subscription_whose_limit_was_raised_has_larger_placement_groups(make_azure: MakeAzure) -> None:
-    features = {"Microsoft.ContainerService/AKSInfinibandSupport": "Registered"}
-    azure = make_azure(features=features, placement_group_limit=300, regional_vcpus=100_000)
-    cluster = azure.create(CLUSTER, "aks", **cluster_inputs(azure.create("resources:ResourceGroup", "rg")))
-    with pytest.raises(RefusedError, match="singlePlacementGroup has at most 300 instances"):
-        azure.create(POOL, "big", **pool_inputs(cluster, vmSize="Standard_HB120-16rs_v3", count=301))
 
 
 def test_capacity_that_is_short_leaves_a_failed_pool_that_the_next_put_repairs(make_azure: MakeAzure) -> None:
@@ -109,15 +56,6 @@ def test_capacity_that_is_short_leaves_a_failed_pool_that_the_next_put_repairs(m
     pool = azure.update(POOL, "ndh100", {"id": resource, "__inputs": inputs}, count=1)
     assert pool["provisioningState"] == "Succeeded"
     assert len(machines(azure, "ndh100")) == 1
-
-
-@pytest.mark.field_report("R14")
-def test_a_constrained_size_counts_the_cores_of_the_full_one(make_azure: MakeAzure) -> None:
-    azure = make_azure(regional_vcpus=8 + 2 * 120 - 1)
-    group = azure.create("resources:ResourceGroup", "rg")
-    cluster = azure.create("containerservice:ManagedCluster", "aks", **cluster_inputs(group))
-    with pytest.raises(RefusedError, match="Additional Required: 240"):
-        azure.create(POOL, "hb", **pool_inputs(cluster, vmSize="Standard_HB120-16rs_v3", count=2))
 
 
 def test_a_reservation_that_is_not_there_is_refused(azure: Azure, cluster: Properties) -> None:

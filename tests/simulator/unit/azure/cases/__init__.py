@@ -1,0 +1,9 @@
+"""Requests to the simulated Azure: `python -m tests.simulator.unit.azure.cases` writes its answers again."""
+
+from pathlib import Path
+from typing import Final
+
+from tests.cases import Cases
+from tests.simulator.unit.azure.cases.families import FAMILIES
+
+CASES: Final = Cases(folder=Path(__file__).parent, families=FAMILIES)
