@@ -73,7 +73,8 @@ def outcome_of_requests(case: Case) -> dict[str, Any]:
     if refused := conversation.requested(case):
         return {"refused": refused}
     shown = state_of(conversation)
-    return differing(shown, usual() if "pool" in case else usual_cluster())
+    outcome: dict[str, Any] = differing(shown, usual() if "pool" in case else usual_cluster())
+    return outcome
 
 
 def outcome_of_differences(case: Case) -> dict[str, Any]:
@@ -113,7 +114,8 @@ def state_of(conversation: Conversation) -> dict[str, Any]:
         del shown["machine"]["metadata"]["annotations"]
     shown["nodes"] = [name.split("-", 1)[1] for name in azure.machines.nodes]
     shown["drained"] = [name.split("-", 1)[1] for name in azure.machines.drained]
-    return without_made_up(shown)
+    state: dict[str, Any] = without_made_up(shown)
+    return state
 
 
 def without_made_up(value: Any) -> Any:
