@@ -21,11 +21,12 @@ from tests.cases import GONE, Case, patched
 from tests.simulator.unit.azure.asking import SUBSCRIPTION, Azure, RefusedError, cluster_inputs, pool_inputs
 from tests.simulator.unit.azure.pools import CLUSTER, POOL, machines
 
-_USUAL: Final = {"cluster": {}, "pool": {}}
+_USUAL: Final[Case] = {"cluster": {}, "pool": {}}
 _MADE_UP: Final = (
     (re.compile(r"(rg|aks-?)[0-9a-f]{8}(?![0-9a-f])"), r"\1"),
     (re.compile(r"-\d{8}-vmss"), "-vmss"),
-    X(re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "UUID"),
+    (re.compile(r"(?<![0-9a-f-])[0-9a-f]{24,32}(?![0-9a-f])"), "ID"),
+    (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "UUID"),
     (re.compile(re.escape(newest_release(datetime.now(tz=UTC).date()))), "NEWEST"),
 )
 """The parts of names and values that Azure makes up, or that the day decides."""
