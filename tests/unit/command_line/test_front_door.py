@@ -167,6 +167,15 @@ def test_who_waits_is_told_before_a_command_imports_what_takes_seconds(
     assert name not in sys.modules
 
 
+def test_no_command_loads_a_client_or_the_engines_packages_before_it_needs_them() -> None:
+    """They take longer to load than everything else."""
+    code = "import sys; import aks_infiniband_cli.main, aks_infiniband_cli.doctor.examine; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(ran.stdout.split())
+    assert "aks_infiniband_cli.main" in loaded
+    assert not {"pulumi", "pulumi_kubernetes", "lightkube", "azure.core", "matplotlib"} & loaded
+
+
 def test_the_versions_of_command_and_library_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         door.main(["--version"])
