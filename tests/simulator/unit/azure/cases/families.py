@@ -105,7 +105,7 @@ def usual_cluster() -> dict[str, Any]:
 
 
 def state_of(conversation: Conversation) -> dict[str, Any]:
-    """What Azure shows of a cluster and its pool, and the first machine of the pool, without what is made up."""
+    """Azure's outputs of a cluster and its pool, and the first machine of the pool, without made-up parts."""
     azure, made = conversation.azure, conversation.made
     shown: dict[str, Any] = {
         kind: {key: value for key, value in outputs.items() if key != "__inputs"} for kind, outputs in made.items()
