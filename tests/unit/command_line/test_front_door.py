@@ -168,7 +168,7 @@ def test_who_waits_is_told_before_a_command_imports_what_takes_seconds(
 
 
 def test_no_command_loads_a_client_or_the_engines_packages_before_it_needs_them() -> None:
-    """Those take longer to load than all the rest."""
+    """Loading takes longer than the rest of a command."""
     code = "import sys; import aks_infiniband_cli.main, aks_infiniband_cli.doctor.examine; print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(ran.stdout.split())
