@@ -83,7 +83,7 @@ def flat(answer: Mapping[str, Any]) -> dict[str, Any]:
 def keys_of(agent_pool: Mapping[str, Any]) -> dict[str, Any]:
     """The keys of a stack file's pool, for a pool as Azure has it. Values that equal the default of a key are left out.
 
-    found: as `flat` gives it.
+    agent_pool: as `flat` gives it.
     """
     names = pulumi_types.input_type_py_to_pulumi_names(containerservice.AgentPoolArgs)
     keys: dict[str, Any] = {

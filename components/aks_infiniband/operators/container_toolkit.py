@@ -25,7 +25,7 @@ def check_strategy(values: Mapping[str, Any]) -> None:
     """Check that the device plugin hands GPUs out through CDI, as it does by default (gpu-operator v26.7.0,
     controllers/object_controls.go): otherwise no program would read the variable, or the volumes.
 
-    given: Helm values that people gave. Raises charts.ValuesError.
+    values: those that people gave to Helm. Raises charts.ValuesError.
     """
     variables = (values.get("devicePlugin") or {}).get("env") or []
     for strategy in (str(each.get("value")) for each in variables if each.get("name") == "DEVICE_LIST_STRATEGY"):

@@ -26,7 +26,7 @@ def taken(kind: type[_Arguments], inputs: Mapping[str, Any], **made: Any) -> _Ar
     """The arguments of a component, or a part of them.
 
     kind: their dataclass.
-    given: the inputs. One that is left out has the library's default. One that the dataclass does not have is passed
+    inputs: one that is left out has the library's default. One that the dataclass does not have is passed
         over: another part of the arguments is made of it.
     made: arguments that no input is read to.
 

@@ -100,7 +100,7 @@ def judge(
     """The result of a look at a pool.
 
     before: its nodes as they were known at the look before; None at the first look of all: the nodes that are there
-    then were admitted before there was a watch. found: the light check's findings, and all measurements.
+    then were admitted before there was a watch. measured: the light check's findings, and all measurements.
     """
     known: dict[str, Known] = {}
     lift, told, wanting = list[str](), list[Told](), list[str]()
