@@ -12,7 +12,6 @@ from aks_infiniband_cli.adopt.describing import why_not_taken_over
 from aks_infiniband_cli.adopt.files import import_text, stack_text
 from aks_infiniband_cli.adopt.found import pools_in, require_nodes_in
 from aks_infiniband_cli.console import CommandError
-from aks_infiniband_cli.main import main
 
 from tests.unit.command_line.cases.adopting import BY_HAND, SUBSCRIPTION, description, node
 from tests.unit.components.test_read_back import in_azure, infiniband
@@ -51,20 +50,6 @@ def test_the_files_are_read_by_the_program_and_by_pulumi(tmp_path: Path) -> None
     assert [resource.get("parent") for resource in resources] == [None, "cluster", "pools", "component of ndh100"]
     assert resources[-1]["id"] == BY_HAND["id"]
     assert resources[-1]["logicalName"] == "rdma-ndh100"
-
-
-@pytest.mark.parametrize("flag", ["--cluster", "--resource-group"])
-def test_half_of_a_name_in_azure_is_refused(flag: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["adopt", "lab", flag, "guide"]) == 2
-    assert "give both, or neither" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("name", ["Pulumi.lab.yaml", "Pulumi.lab.import.json"])
-def test_no_file_is_written_over(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / name).write_text("mine")
-    assert main(["adopt", "lab", "--folder", str(tmp_path)]) == 2
-    assert f"{name} is there already: name another stack" in capsys.readouterr().err
-    assert (tmp_path / name).read_text() == "mine"
 
 
 def test_what_is_written_asks_azure_for_what_is_there() -> None:

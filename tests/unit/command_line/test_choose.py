@@ -34,15 +34,6 @@ def test_every_figure_has_its_source() -> None:
         assert reason.source or not any(unit in reason.text for unit in ("GB/s", "Gb/s", "times slower")), reason.text
 
 
-def test_each_workload_that_is_named_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for order in (("mpi", "tcp-ip"), ("tcp-ip", "mpi")):
-        flags = [word for workload in order for word in ("--workload", workload)]
-        assert main(["init", *flags, "--folder", str(tmp_path), "--stack", order[0]]) == 0
-        config = yaml.safe_load((tmp_path / f"Pulumi.{order[0]}.yaml").read_text())["config"]
-        assert config["aks-infiniband:networkOperator"] == {"mode": "ipoib"}
-        assert "serves them all" in capsys.readouterr().out
-
-
 def written(answers: Answers) -> str:
     """The stack file of the default name, however dear its InfiniBand is."""
     return stack_file(decide(answers, with_infiniband=True), answers, stack="infiniband", project="aks-infiniband")
@@ -105,59 +96,6 @@ def test_only_sizes_that_nobody_has_seen_on_sale_have_no_price() -> None:
     chosen = decide(Answers(workloads=("training",), vm_size="Standard_ND128isr_GB300_v6"))
     lines = decision_lines(document_of(chosen, region="eastus"))
     assert any("traffic: not known here. Today's" in line.plain for line in lines)
-
-
-def test_a_file_is_written_once_and_never_over_another(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    flags = ["init", "--workload", "training", "--gpus", "16", "--folder", str(tmp_path), "--stack", "lab"]
-    assert main(flags) == 0
-    assert "The folder does not have a program yet" in capsys.readouterr().out
-    assert main(flags) == 2
-    assert "is there already" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("files", "said"),
-    [
-        (("Pulumi.yaml",), "Rehearse it: rehearsal up lab"),
-        (("Pulumi.yaml", "Makefile", "rehearsal/__init__.py"), "Rehearse it: make rehearse STACK=lab"),
-    ],
-)
-def test_what_is_said_next_can_be_typed_in_the_folder(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], files: tuple[str, ...], said: str
-) -> None:
-    for file in files:
-        (tmp_path / file).parent.mkdir(exist_ok=True)
-        (tmp_path / file).write_text("{}")
-    assert main(["init", "--workload", "training", "--gpus", "16", "--folder", str(tmp_path), "--stack", "lab"]) == 0
-    assert said in capsys.readouterr().out
-
-
-def test_where_it_is_not_worth_its_price_no_file_is_written_unless_asked_for(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    flags = ["init", "--workload", "inference", "--folder", str(tmp_path)]
-    assert main(flags) == 1
-    assert "not worth its price" in capsys.readouterr().out
-    assert list(tmp_path.iterdir()) == []
-    assert main([*flags, "--with-infiniband"]) == 0
-    assert [path.name for path in tmp_path.iterdir()] == ["Pulumi.infiniband.yaml"]
-
-
-@pytest.mark.parametrize(
-    "flags", ["--cluster existing --fabric roce", "--cluster existing --fabric ethernet", "--size Standard_D4s_v5"]
-)
-def test_where_there_is_no_infiniband_nothing_is_said_of_its_price(
-    flags: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["init", "--workload", "training", "--folder", str(tmp_path), *flags.split()]) == 1
-    said = capsys.readouterr().out
-    assert said.splitlines()[0].endswith(": the machines do not have InfiniBand")
-    assert "--with-infiniband" not in said, "it would change nothing"
-
-
-def test_without_a_terminal_the_workload_must_be_a_flag(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["init"]) == 2
-    assert "--workload" in capsys.readouterr().err
 
 
 def test_on_a_terminal_it_asks_for_what_no_flag_says(

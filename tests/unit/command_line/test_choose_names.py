@@ -120,17 +120,6 @@ def test_pools_are_named_after_their_family_as_the_examples_have_it(project: Pat
     assert pool_name_of(SIZES["Standard_ND96amsr_A100_v4"].series) == "ndma100"
 
 
-@pytest.mark.parametrize("stack", ["a/b", "a" * 101, "", "-x", ".", ".."])
-def test_a_stack_has_a_name_that_pulumi_and_a_command_line_take(
-    stack: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as left:
-        main(["init", "--workload", "training", f"--stack={stack}", "--folder", str(tmp_path)])
-    assert left.value.code == 2
-    assert "argument --stack" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_the_rehearsals_subscription_has_every_region_of_the_table_and_room_for_the_largest_pool() -> None:
     subscription = yaml.safe_load((ROOT / "rehearsal" / "azure" / "subscription.yaml").read_text())
     assert {region: tuple(zones) for region, zones in subscription["regions"].items()} == REGIONS

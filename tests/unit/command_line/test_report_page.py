@@ -16,7 +16,7 @@ from aks_infiniband_cli.machine_by_machine.replace.case import Case, Line
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.report import sources
 from aks_infiniband_cli.report.page import plots_of
-from aks_infiniband_cli.report.sources import NoReportsError, from_state
+from aks_infiniband_cli.report.sources import from_state
 
 from tests.unit.command_line.validations import kubeconfig_in
 
@@ -281,23 +281,3 @@ def test_a_state_is_read_as_the_engine_exports_it_and_as_it_lies_in_a_folder() -
     exported = state(report())
     kept = json.dumps({"version": 3, "checkpoint": {"latest": json.loads(exported)["deployment"]}})
     assert from_state(kept) == from_state(exported) != {}
-
-
-@pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        ("not json", "pulumi stack export"),
-        ("{}", "pulumi stack export"),
-        ("[]", "pulumi stack export"),
-        (state(), "validation.mode"),
-        (state(report(schema_version=1)), "schema version 1"),
-    ],
-)
-def test_a_state_without_reports_is_refused_with_what_to_do(text: str, word: str) -> None:
-    with pytest.raises(NoReportsError, match=word):
-        from_state(text)
-
-
-def test_a_missing_file_is_said_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["report", "--state", str(tmp_path / "nothing"), "--out", str(tmp_path)]) == 2
-    assert capsys.readouterr().err.count("\n") == 1

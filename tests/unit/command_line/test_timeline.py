@@ -162,29 +162,7 @@ def test_the_page_says_what_every_resource_waited_for_the_last_to_end_first() ->
     assert waited["Job rdma-ndh100-validate"] == "AgentPool rdma-ndh100, Release rdma-network-operator"
 
 
-@pytest.mark.parametrize("text", ["[1]", "# a page", '{"resources": [{}]}'])
-@pytest.mark.parametrize("flag", ["--events", "--result"])
-def test_files_that_are_something_else_are_wrong_use_and_named(
-    flag: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "file").write_text(text)
-    (tmp_path / "state.json").write_text("{}" if text.startswith("{") else text)
-    files = [flag, str(tmp_path / "file"), "--state", str(tmp_path / "state.json")]
-    assert main(["timeline", *files, "--out", str(tmp_path)]) == 2
-    err = capsys.readouterr().err
-    assert err.startswith(f"aks-infiniband timeline: {tmp_path / 'state.json'}: ")
-    assert err.count("\n") == 1
-
-
 def test_the_events_of_a_preview_have_no_timeline() -> None:
     at_once = [json.dumps({**json.loads(line), "timestamp": 1}) for line in event_log()]
     with pytest.raises(NoTimelineError, match="takes no time"):
         from_engine(at_once, state())
-
-
-def test_an_update_that_changed_nothing_has_no_timeline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "up.jsonl").write_text("")
-    (tmp_path / "state.json").write_text(json.dumps(state()))
-    files = ["--events", str(tmp_path / "up.jsonl"), "--state", str(tmp_path / "state.json")]
-    assert main(["timeline", *files, "--out", str(tmp_path)]) == 2
-    assert capsys.readouterr().err == "aks-infiniband timeline: no resource of this state was made or changed\n"

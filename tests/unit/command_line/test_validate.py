@@ -208,13 +208,3 @@ def test_a_terminal_shows_the_same_words() -> None:
 
 def test_where_there_is_nothing_to_uncordon_it_says_so() -> None:
     assert rendering.answer(rendering.Outcome()).text == "no node is cordoned by this command"
-
-
-@pytest.mark.parametrize("limit", ["rdma-write-bandwidth=nan", "rdma-write-bandwidth=inf", "all-reduce=0", "speed=3"])
-def test_a_limit_that_is_none_is_told_before_the_cluster_is_asked(
-    limit: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as left:
-        main(["validate", "--kubeconfig", "nothing", "--fail", limit])
-    assert left.value.code == 2
-    assert repr(limit) in capsys.readouterr().err

@@ -9,7 +9,7 @@ from tests.unit.command_line.cases.adopting import outcome_of_adoption
 from tests.unit.command_line.cases.chosen import outcome_of_choice
 from tests.unit.command_line.cases.deciding import outcome_of_answers
 from tests.unit.command_line.cases.ill_machines import outcome_of_category, outcome_of_evidence
-from tests.unit.command_line.cases.inputs import outcome_of_input
+from tests.unit.command_line.cases.inputs import outcome_of_commands, outcome_of_input
 from tests.unit.command_line.cases.preflights import outcome_of_preflight
 from tests.unit.command_line.cases.sick import outcome_of_cluster
 from tests.unit.command_line.cases.torn_down import outcome_of_group, outcome_of_leftovers
@@ -26,6 +26,7 @@ FAMILIES: Final[Mapping[str, Callable[[Case], Any]]] = {
     "left": outcome_of_leftovers,
     "group": outcome_of_group,
     "input": outcome_of_input,
+    "commands": outcome_of_commands,
     "chosen": outcome_of_choice,
     **machine_by_machine.FAMILIES,
 }
