@@ -154,7 +154,8 @@ def test_evidence_is_kept_for_its_owner_alone_and_has_a_report_to_azure_ready(hb
     path, body = values
     assert path.startswith("/subscriptions/")
     assert body["properties"]["impactedResourceId"] == found["resource_id"]
-    assert body["properties"]["additionalProperties"] == {"PhysicalHostName": found["physical_host_name"]}
+    machine = {"PhysicalHostName": found["physical_host_name"], "VmUniqueId": found["vm_id"]}
+    assert body["properties"]["additionalProperties"] == machine
     client = hbv4.stack.cluster()
     well = {"type": "InfiniBandHealthy", "status": "True"}
     client.patch(Node.Status, node, {"status": {"conditions": [well]}})
