@@ -42,7 +42,18 @@ def _end(loop: asyncio.AbstractEventLoop) -> None:
 
 
 @pytest.fixture
-def deploy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deploy]:
+def event_loop() -> Iterator[asyncio.AbstractEventLoop]:
+    """The thread's event loop, of which the SDK keeps one. A test that calls `asyncio.run` leaves none."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield loop
+    _end(loop)
+    loop.close()
+    asyncio.set_event_loop(asyncio.new_event_loop())
+
+
+@pytest.fixture
+def deploy(monkeypatch: pytest.MonkeyPatch, event_loop: asyncio.AbstractEventLoop) -> Deploy:
     """Runs a program against the mocks and gives what it registered. Its exceptions come through.
 
     preview: True if nothing is created, so that Azure's answers are unknown. outputs: by type token, a resource's
@@ -74,9 +85,9 @@ def deploy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deploy]:
             await stack.run_pulumi_func(body)
 
         try:
-            asyncio.get_event_loop().run_until_complete(whole())
+            event_loop.run_until_complete(whole())
         except BaseException:
-            asyncio.get_event_loop().set_exception_handler(_told_already)
+            event_loop.set_exception_handler(_told_already)
             raise
         return deployment
 
@@ -84,10 +95,4 @@ def deploy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deploy]:
         """The API servers of mocked clusters: each takes connections."""
 
     monkeypatch.setattr(api_server, "why_no_connection", answers)
-    # The SDK keeps one event loop per thread.
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    yield run
-    _end(loop)
-    loop.close()
-    asyncio.set_event_loop(asyncio.new_event_loop())
+    return run

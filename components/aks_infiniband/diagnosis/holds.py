@@ -34,11 +34,12 @@ _MOST: Final = 300
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hold:
-    """The author that keeps work off a node, the reason, and what to do."""
+    """The author that keeps work off a node, the reason, and what to do. cordons: the author also cordons the node."""
 
     author: str
     meaning: str
     next: str
+    cordons: bool
 
 
 def holds_of(node: Object) -> list[Hold]:
@@ -51,7 +52,9 @@ def holds_of(node: Object) -> list[Hold]:
             if kind == entry["by"] and re.fullmatch(entry["name"], name) and passes:
                 meaning = str(entry["meaning"]).replace("{value}", value[:_MOST])
                 next_ = str(entry["next"]).replace("NODE", name_of(node))
-                holds.setdefault(entry["author"], Hold(author=entry["author"], meaning=meaning, next=next_))
+                cordons = bool(entry.get("cordons"))
+                hold = Hold(author=entry["author"], meaning=meaning, next=next_, cordons=cordons)
+                holds.setdefault(entry["author"], hold)
     return list(holds.values())
 
 

@@ -59,7 +59,7 @@ def test_a_delete_is_named_by_what_was_there() -> None:
 
 
 @pytest.fixture
-def explained(monkeypatch: Any) -> Any:
+def explained(monkeypatch: Any, event_loop: asyncio.AbstractEventLoop) -> Any:
     """Run a hook as the engine does; returns what it answered and what it said."""
 
     def run(args: Any, *, waiting_for: Any = "job", kubeconfig: Any = UNREACHABLE) -> Any:

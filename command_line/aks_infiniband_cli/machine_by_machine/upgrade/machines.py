@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from aks_infiniband.diagnosis.holds import holds_of
 from aks_infiniband.diagnosis.ownership import is_over, owner_of
 from aks_infiniband.validation.reports import lacks
 from lightkube.resources.core_v1 import Node, Pod
@@ -99,11 +100,13 @@ class PoolUpgrade:
         missing = list(lacks(dict(node), self.validation.promise)) if changed and not accepted else []
         now = time.monotonic()
         since = self._unready_since.setdefault(name, now) if missing else now
+        cordoned = bool(node["spec"].get("unschedulable"))
         return Machine(
             name=name,
             changed=changed,
             accepted=accepted,
-            cordoned=bool(node["spec"].get("unschedulable")),
+            cordoned=cordoned,
+            kept_by=", ".join(hold.author for hold in holds_of(node) if hold.cordons) if cordoned else "",
             held=name in held,
             lacks=missing,
             late=now - since > self.ready_seconds,

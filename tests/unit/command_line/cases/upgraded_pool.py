@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any, Final, cast
 from unittest import mock
 
+from aks_infiniband.diagnosis.holds import CORDONED_BY_VALIDATE
 from aks_infiniband_cli.azure.cluster import Aks
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.machine_by_machine.upgrade import machines
@@ -29,7 +30,7 @@ class Pool:
         self.count, self.away, self.looks = len(names), cast("dict[str, Any] | None", None), 0
         self.did: list[str] = []
         self.under_way = self.stopped = self.stops = False
-        self.provisioning, self.ends, self.drains = "Succeeded", list[str](), True
+        self.provisioning, self.ends, self.drains, self.quarantined = "Succeeded", list[str](), True, ""
 
     def _node(self, name: str, version: str) -> dict[str, Any]:
         made = ready_node(name)
@@ -105,6 +106,9 @@ class Pool:
         self.held |= {*names}
         self.did.append(f"hold {len(names)}")
         self.stopped = self.stops
+        if self.quarantined:
+            self.nodes[self.quarantined]["metadata"]["annotations"][CORDONED_BY_VALIDATE] = "slow"
+            self.nodes[self.quarantined]["spec"]["unschedulable"] = True
 
     def let_go(self, names: Any) -> Any:
         self.held -= {*names}
@@ -122,11 +126,13 @@ class Pool:
 
 def acts_of_upgrade(case: Case) -> Any:
     """The acts of one command after another on a pool of `machines`. `away`: one is reimaged for an earlier command;
-    `stops`: a person stops it; `drains: false`: AKS cannot drain any; `ends`: the state after AKS's last request.
-    `commands` have what is `short` by machine, what every changed one is `lacking`, and `first_only`.
+    `quarantined`: one that `validate --cordon` cordons while it is held; `stops`: a person stops it; `drains: false`:
+    AKS cannot drain any; `ends`: the state after AKS's last request. `commands` have what is `short` by machine, what
+    every changed one is `lacking`, and `first_only`.
     """
     pool = Pool(*case["machines"])
     pool.stops, pool.drains, pool.ends = case.get("stops", False), case.get("drains", True), [*case.get("ends", ())]
+    pool.quarantined = case.get("quarantined", "")
     if away := case.get("away"):
         pool.under_way, pool.provisioning, pool.held = True, "Upgrading", {*pool.nodes} - {away}
         pool.away = {pool.nodes.pop(away)["metadata"]["name"]: pool._node(away, "1.36.3")}
