@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from aks_infiniband.facts.ranges import network_range
-from aks_infiniband.validation.payload.look.verbs import ports_of
 
 from rehearsal.faults import machine_faults
 from rehearsal.machines.hardware.hardware_faults import faulty
@@ -46,12 +45,6 @@ def h100(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def printed(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> str:
     assert listing.devinfo(arguments) == 0
     return capsys.readouterr().out
-
-
-def test_the_parser_tells_ethernet_from_infiniband_in_a_real_listing() -> None:
-    ports = ports_of(excerpt("ibv_devinfo-hbv2"))
-    assert ports["rdmaP23800p0s2"] == [{"state": "PORT_ACTIVE", "link_layer": "Ethernet"}]
-    assert ports["ibP57247p0s2"] == [], "it was cut off before its port"
 
 
 def test_the_simulated_ibv_devinfo_prints_what_the_real_one_does(

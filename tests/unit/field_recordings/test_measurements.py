@@ -6,26 +6,11 @@ import time
 from pathlib import Path
 
 import pytest
-from aks_infiniband.validation.payload.rdma.tools import figures_of
 
 from tests.unit.field_recordings.machines import PROGRAMS, enter
 from tests.unit.field_recordings.recordings import excerpt
 
 A100 = "Standard_ND96asr_v4"
-RECORDED = {
-    "write-bandwidth": ("ib_write_bw-a100", {"rdma-write-bandwidth": 196.55}),
-    "read-latency": ("ib_read_lat-a100", {"rdma-read-latency": 5.50}),
-    "ping-pong": (
-        "ibv_rc_pingpong-a100",
-        {"rdma-ping-pong-latency": 8.57, "rdma-ping-pong-throughput": 7643.57},
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", RECORDED)
-def test_the_figure_is_read_from_the_right_column(kind: str) -> None:
-    name, figures = RECORDED[kind]
-    assert figures_of(kind, excerpt(name)) == figures
 
 
 @pytest.mark.parametrize(

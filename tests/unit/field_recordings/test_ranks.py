@@ -6,7 +6,6 @@ from typing import Any
 from aks_infiniband.validation.payload.collective import failures as rank_failures
 from aks_infiniband.validation.payload.collective.failures import (
     CAUSE,
-    FOLLOWED,
     UNREACHED,
     explained,
 )
@@ -15,50 +14,16 @@ from aks_infiniband.validation.payload.collective.nccl_log import warnings_of
 from rehearsal.machines.gpu_libraries import cuda, nccl, nccl_log
 from rehearsal.machines.gpu_libraries.simulation import Fabric
 from tests.unit.field_recordings.recordings import excerpt, recorded
+from tests.unit.validation.cases import CASES
 
 FAILED = "ended with exit code 1"
 LAST = "RuntimeError: NCCL error: remote process exited or there was a network error\nLast error:\n"
 
 
-def told(name: str) -> rank_failures.Failure:
-    """A rank that failed: in its log what was recorded, and as its last words NCCL's last warning, as it gives it."""
-    warned = warnings_of(excerpt(name).splitlines())
-    return explained(FAILED, own=True, output=LAST + warned[-1] if warned else excerpt(name), warned=warned)
-
-
-RANKS = [
-    ("ranks-no-driver-2.21.5", CAUSE, "its driver does not suit"),
-    ("ranks-no-driver-2.31.2", CAUSE, "its driver does not suit"),
-    ("ranks-no-interface-2.28.9", CAUSE, "NCCL_SOCKET_IFNAME"),
-    ("ranks-fabric-manager", CAUSE, "nvidia-fabricmanager"),
-    ("ranks-access-violation", CAUSE, "own HCA"),
-    ("ranks-duplicate-gpu", CAUSE, "two ranks of a node have one GPU"),
-    ("ranks-two-versions", CAUSE, "different versions of NCCL"),
-    ("ranks-lost-hpcx", UNREACHED, "does not reach 172.36.143.59: packets do not arrive"),
-    ("ranks-lost-2.28", UNREACHED, "does not reach 10.244.0.7: packets do not arrive"),
-    ("ranks-connect-2.28", UNREACHED, "does not reach 10.244.0.7: connections between the pods are never answered"),
-    ("ranks-reset", FOLLOWED, "Connection reset by peer"),
-    ("ranks-proxy", FOLLOWED, "Socket recv failed"),
-    ("ranks-h100-peer-killed", FOLLOWED, "Connection closed by remote peer"),
-    ("ranks-h100-peer-killed-receiving", FOLLOWED, "Connection reset by peer"),
-    ("ranks-h100-meeting-gone", FOLLOWED, "Connection refused"),
-    ("ranks-h100-no-gpu", CAUSE, "the GPU is not there"),
-    ("ranks-h100-small-shm", CAUSE, "mount a memory-backed emptyDir at /dev/shm"),
-    ("ranks-h100-full-memory", CAUSE, "too little free memory"),
-    ("ranks-h100-no-infiniband", CAUSE, "NCCL_* of the pool's ConfigMap"),
-]
-
-
-def test_a_rank_is_taken_for_what_its_words_show() -> None:
-    for name, part, word in RANKS:
-        failure = told(name)
-        assert failure["part"] == part
-        assert word in failure["cause"]
-
-
-def test_every_entry_that_is_a_rank_is_one_of_those() -> None:
+def test_every_entry_that_is_a_rank_is_read_by_a_case() -> None:
     others = {"ranks-results", "ranks-cuda-words", "ranks-port-error", "ranks-syn-dropped", "ranks-h100-pair"}
-    assert {entry["name"] for entry in recorded("ranks")} == {name for name, _, _ in RANKS} | others
+    read = {case.get("recording") for cases in CASES.by_rule().values() for _, case in cases}
+    assert {entry["name"] for entry in recorded("ranks")} - read == others
 
 
 def test_whose_link_failed_is_named_and_not_who_sent_to_it() -> None:

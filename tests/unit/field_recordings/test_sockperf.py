@@ -8,9 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.programs.endings import client_ending
-from aks_infiniband.validation.payload.programs.process import OutputError, with_words
-from aks_infiniband.validation.payload.tcp.tools import figures_of
 
 from rehearsal.machines.rdma_tools import wire
 from rehearsal.tools.paths import PROJECT
@@ -58,31 +55,3 @@ def test_a_server_whose_port_is_taken_says_so_and_ends_well_as_the_real_one_did(
     said = server.communicate(timeout=60)[0]
     taken.close()
     assert (server.returncode, comparable(said)) == (entry["code"], comparable(entry["excerpt"]))
-
-
-@pytest.mark.parametrize(
-    ("case", "ending"),
-    [("server-killed", "left"), ("server-stopped", "stuck"), ("nobody-listens", "unclear"), ("dropped", "dropped")],
-)
-def test_the_payload_takes_what_a_client_said_for_what_it_was(case: str, ending: str) -> None:
-    for entry in (entry for entry in CLIENTS if entry["case"] == case):
-        seen = ["SYN_SENT"] if case == "dropped" else ["ESTABLISHED"]
-        assert client_ending(error_of(entry), seen) == ending, entry["name"]
-
-
-def error_of(entry: dict[str, Any]) -> str:
-    """The words on a client that left no figures, though many a one ends with code 0."""
-    if entry["code"] is None:
-        return with_words("sockperf did not end within 10 s and was killed", entry["excerpt"])
-    if entry["code"]:
-        return with_words(f"sockperf ended with code {entry['code']}", entry["excerpt"])
-    with pytest.raises(OutputError) as caught:
-        figures_of(entry["mode"], entry["excerpt"], "ipoib")
-    return f"sockperf: {caught.value}"
-
-
-def test_figures_are_taken_of_a_measurement_that_went_well() -> None:
-    well = {entry["mode"]: entry["excerpt"] for entry in CLIENTS if entry["case"] == "well"}
-    assert figures_of("ping-pong", well["ping-pong"], "ipoib") == {"ipoib-latency": 10.261}
-    rates = figures_of("throughput", well["throughput"], "ipoib")
-    assert rates == {"ipoib-message-rate": 574448.0, "ipoib-throughput": 6451.32}

@@ -13,8 +13,6 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.programs.endings import CLIENTS, SERVERS, client_ending, server_ending
-from aks_infiniband.validation.payload.programs.process import with_words
 from aks_infiniband.validation.payload.programs.sockets import SYN_SENT, connections
 
 from rehearsal.faults.machine_faults import FILE
@@ -174,39 +172,3 @@ def test_a_simulated_tool_says_what_the_real_one_said_and_ends_with_its_code(run
         code, said = ended[entry["side"]]
         assert code == entry["code"], said
         assert comparable(said) == comparable(entry["excerpt"]), entry["name"]
-
-
-def words(entry: dict[str, Any]) -> str:
-    how = "did not end within 10 s and was killed" if entry["code"] is None else f"ended with code {entry['code']}"
-    return with_words(f"{entry['tool']} {how}", entry["excerpt"])
-
-
-ENDINGS = {
-    ("nobody-listens", "client"): "refused",
-    ("no-device", "client"): "said",
-    ("knocked-at", "server"): "left",
-    ("port-of-server-down", "server"): {"ibv_rc_pingpong": "lost"},
-    ("packets-lost", "client"): "lost",
-    ("server-cannot-lock", "server"): "said",
-    ("client-cannot-lock", "client"): "said",
-    ("killed-while-it-waits", "server"): "waiting",
-    ("no-device-file", "client"): "said",
-    ("no-device-file", "server"): "said",
-    ("dropped", "client"): "dropped",
-    ("dropped-for-long", "client"): "dropped",
-    ("server-killed", "client"): "lost",
-}
-"""The payload's required reading of the recording; by tool if one differs."""
-
-
-def test_the_payload_takes_what_the_real_tools_said_for_what_it_was() -> None:
-    for entry in [entry for entry in RECORDED if (entry["case"], entry["side"]) in ENDINGS]:
-        wanted: Any = ENDINGS[entry["case"], entry["side"]]
-        wanted = wanted if isinstance(wanted, str) else wanted.get(entry["tool"], "said")
-        found = (
-            client_ending(words(entry), (SYN_SENT,) if "dropped" in entry["case"] else ())
-            if entry["side"] == "client"
-            else server_ending(words(entry), ("LISTEN",), answered=True)
-        )
-        assert found == wanted
-        assert found in CLIENTS or found in SERVERS

@@ -11,6 +11,7 @@ from aks_infiniband.validation.payload.collective.judge import judge_collective
 
 GIB = 1 << 30
 NODES = ["aks-a", "aks-b"]
+ADDRESSES = {"10.244.0.1": "aks-a", "10.244.0.2": "aks-b", "10.244.0.3": "aks-c"}
 BOUND = {
     "unit": "GB/s",
     "better": "higher",

@@ -1,12 +1,17 @@
-"""The checks that facts lead to: the cases in tests/unit/validation/cases."""
+"""The checks that facts lead to, and what is read of texts: the cases in tests/unit/validation/cases."""
 
-from tests.unit.validation.cases import OUTCOMES, outcome, subjects
+from pathlib import Path
 
-RULES = {f"{file.stem}: {name}": (file, rule) for file, rules in subjects() for name, rule in rules.items()}
+import pytest
+
+from tests.cases import GIVES, Case
+from tests.unit.validation.cases import CASES
+
+RULES = CASES.by_rule()
 
 
-def test_facts_lead_to_these_checks() -> None:
-    for file, rule in RULES.values():
-        assert rule["cases"]
-        for case in rule["cases"]:
-            assert outcome(file, case) == {key: case[key] for key in OUTCOMES if key in case}, case
+@pytest.mark.parametrize("cases", RULES.values(), ids=RULES)
+def test_facts_and_texts_lead_to_this_outcome(cases: list[tuple[Path, Case]]) -> None:
+    assert cases
+    for file, case in cases:
+        assert CASES.outcome(file, case) == case[GIVES], case

@@ -6,12 +6,15 @@ import pytest
 from aks_infiniband.facts.baselines import GivenThreshold
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.validation.payload.collective.failures import explained
 from aks_infiniband.validation.payload.collective.judge import as_try, falls_short, judge_collective
-from aks_infiniband.validation.payload.say.lines import measured_text, shown_bytes
+from aks_infiniband.validation.payload.collective.results import merged, node_entry
+from aks_infiniband.validation.payload.programs.endings import CAUSES, SILENT_NODE
+from aks_infiniband.validation.payload.say.lines import measured_text
 from aks_infiniband.validation.payload.say.steadiness import spread_of
 from aks_infiniband.validation.pool_expectations import collective_expectations
 
-from tests.unit.validation.collective_runs import EXPECTED, GIB, failure, judged, run
+from tests.unit.validation.collective_runs import ADDRESSES, EXPECTED, GIB, NODES, failure, judged, run
 
 
 def test_a_healthy_pool_passes_every_check() -> None:
@@ -94,7 +97,24 @@ def test_a_run_that_nobody_made_is_not_measured() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "text"), [(8, "8 B"), (1 << 10, "1 KiB"), (64 << 20, "64 MiB"), (3 << 29, "1.5 GiB")]
+    ("replaced", "measured", "cause"),
+    [
+        ({}, SILENT_NODE, CAUSES["silent"]),
+        ({"aks-b": 3}, "ended in the middle of it, 3 times", "OOMKilled, exit code 137"),
+    ],
+    ids=["nothing came back", "its pods end again and again"],
 )
-def test_sizes_are_shown_as_people_write_them(count: int, text: str) -> None:
-    assert shown_bytes(count) == text
+def test_a_node_that_is_silent_is_named_and_not_those_that_saw_it_go(
+    replaced: dict[str, int], measured: str, cause: str
+) -> None:
+    seen: Any = {"rank": 0, "gpu": 0, "reached_bytes": 8, "wrong": 0}
+    told = explained("ended with exit code 1", own=True, output="Connection closed by remote peer")
+    ranks: Any = [{**seen, "failure": told}]
+    entry = node_entry("aks-a", 0, "ring", ranks=ranks, logs=[""], seconds=9.0)
+    addresses = {node: address for address, node in ADDRESSES.items() if node in NODES}
+    ended = merged([entry], tuning="ring", ranks_per_node=1, addresses=addresses, replaced=replaced)
+    checks = judged({**run(), "failures": ended["failures"]})["collective"]
+    (check,) = [check for check in checks if check["verdict"] == "fail"]
+    assert check["node"] == "aks-b"
+    assert measured in str(check["measured"])
+    assert cause in str(check["cause"])

@@ -1,6 +1,5 @@
 """Write the outcomes of every case again."""
 
-from tests.unit.validation.cases import subjects, write
+from tests.unit.validation.cases import CASES
 
-for file, rules in subjects():
-    write(file, rules)
+CASES.write()

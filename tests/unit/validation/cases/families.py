@@ -1,26 +1,29 @@
 """The kinds of cases, and the outcome of a case of each."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.validation.payload.collective import nvlink
+from aks_infiniband.validation.payload.collective.failures import with_names
 from aks_infiniband.validation.payload.collective.judge import judge_collective
+from aks_infiniband.validation.payload.collective.nccl_log import NVLINK
 from aks_infiniband.validation.payload.look.judge import judge_pool
+from aks_infiniband.validation.payload.look.judge_nvlink import judge_nvlink
 from aks_infiniband.validation.payload.rdma.judge import judge_contention
 from aks_infiniband.validation.payload.rdma.narrowing import End
 from aks_infiniband.validation.payload.rdma.tasks import Task
 from aks_infiniband.validation.pool_expectations import expectations
 
 from tests.cases import Case, patched
-from tests.unit.validation.collective_runs import EXPECTED, failure, run
+from tests.unit.validation.cases import awaiting, calling, loading, pairing, reading
+from tests.unit.validation.cases.checks import Outcome, differing, shown
+from tests.unit.validation.collective_runs import ADDRESSES, EXPECTED, NODES, failure, run
 from tests.unit.validation.fabric import Fabric
 from tests.unit.validation.healthy import POOL, healthy
 
-USUAL: Final = "usual"
-"""Stands for the threshold that a figure has by default."""
 NONE: Final = "none"
 """Stands for no thresholds at all."""
-Outcome = dict[str, Any]
 
 
 def outcome_of_nodes(case: Case) -> Outcome:
@@ -35,7 +38,7 @@ def outcome_of_nodes(case: Case) -> Outcome:
     facts: Any = {name: patched(healthy(), change) for name, change in case["nodes"].items()}
     found = judge_pool(facts, expected)
     sound: Any = {name: healthy() for name in case["nodes"]}
-    return _differing(found, judge_pool(sound, _counted(expectations(POOL), case)))
+    return differing(found, judge_pool(sound, _counted(expectations(POOL), case)))
 
 
 def outcome_of_fabric(case: Case) -> Outcome:
@@ -54,7 +57,7 @@ def outcome_of_fabric(case: Case) -> Outcome:
         measured, checks = pool.judge(thresholds, case.get("tries", 3), case.get("facts"))
         return [*checks, *judge_contention(measured, thresholds)]
 
-    return _differing(judged(fabric, limits), judged(sound, usual), usual)
+    return differing(judged(fabric, limits), judged(sound, usual), usual)
 
 
 def _is_of(rule: Case, task: Task, attempt: int) -> bool:
@@ -76,45 +79,40 @@ def outcome_of_run(case: Case) -> Outcome:
     ring, own = run(), run("nccl")
     made = patched(ring, case.get("run", {}))
     if "failures" in case:
-        made["failures"] = [failure(**told) for told in case["failures"]]
+        made["failures"] = [with_names(failure(**told), ADDRESSES) for told in case["failures"]]
     other = patched(own, case.get("own", {}))
     found = judge_collective({"runs": [made, other]}, patched(EXPECTED, case.get("expected", {})))
     usual = {"all-reduce": EXPECTED["thresholds"]["infiniband"], "all-reduce-small": EXPECTED["small"]}
-    return _differing(found, judge_collective({"runs": [ring, own]}, EXPECTED), usual)
+    return differing(found, judge_collective({"runs": [ring, own]}, EXPECTED), usual)
 
 
-FAMILIES: Final[Mapping[str, Callable[[Case], Outcome]]] = {
-    "nodes": outcome_of_nodes,
-    "fabric": outcome_of_fabric,
-    "run": outcome_of_run,
-}
-"""By the first word of a file's name, what gives the outcome of a case."""
+def outcome_of_racks(case: Case) -> Outcome:
+    """GPUs of nodes in NVLink domains: `domains` has names of nodes by domain, `nodes` the differences from nodes
+    with four GPUs that the fabric has taken in; nodes that pass are left out. `run`: those of a run over NVLink.
+    """
+    if "run" in case:
+        limit = {"unit": "GB/s", "better": "higher", "fail": 534.0, "basis": "measured"}
+        plan: Any = {"thresholds": {"nvlink": limit}}
+        return shown(nvlink.judge([patched(run(transports=dict.fromkeys(NODES, NVLINK)), case["run"])], plan), limit)
+    usual = {"gpus": ["Completed, Success"] * 4, "said": None}
+    nodes = {name: {**usual, "domain": domain} for domain, names in case["domains"].items() for name in names.split()}
+    facts: Any = {name: {"nvlink": patched(own, case.get("nodes", {}).get(name, {}))} for name, own in nodes.items()}
+    return shown([each for each in judge_nvlink(facts, 4, 18) if each["verdict"] != "pass" or not each["node"]], {})
 
 
 def _counted(expected: Any, case: Case) -> Any:
     return {**expected, "node_count": len(case["nodes"])}
 
 
-def _differing(found: Sequence[Any], well: Sequence[Any], usual: Case | None = None) -> Outcome:
-    """The checks that are not among those of what is healthy, and the names that only those have."""
-    here = {check["check"] for check in found}
-    checks = _shown([check for check in found if check not in well], usual or {})
-    lacks = [name for name in dict.fromkeys(check["check"] for check in well) if name not in here]
-    return {**({"checks": checks} if checks else {}), **({"lacks": lacks} if lacks else {})}
-
-
-def _shown(checks: Sequence[Any], usual: Case) -> list[dict[str, Any]]:
-    """Checks with the keys that have a value; checks that differ in the device alone become one."""
-    alike: dict[str, dict[str, Any]] = {}
-    for check in checks:
-        told = {key: value for key, value in check.items() if value is not None}
-        if "threshold" in told and told["threshold"] == usual.get(told["check"]):
-            told["threshold"] = USUAL
-        if "tries" in told:
-            told["tries"] = [made["error"] or made["value"] for made in told["tries"]]
-        key = str({**told, "device": None})
-        if key in alike and "device" in told:
-            alike[key]["device"] += f", {told['device']}"
-        else:
-            alike[key] = told
-    return list(alike.values())
+FAMILIES: Final[Mapping[str, Callable[[Case], Any]]] = {
+    "nodes": outcome_of_nodes,
+    "fabric": outcome_of_fabric,
+    "run": outcome_of_run,
+    "racks": outcome_of_racks,
+    **reading.FAMILIES,
+    **calling.FAMILIES,
+    **loading.FAMILIES,
+    **pairing.FAMILIES,
+    **awaiting.FAMILIES,
+}
+"""By the first word of a file's name, what gives the outcome of a case."""
