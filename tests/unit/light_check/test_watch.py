@@ -1,4 +1,4 @@
-"""The watch: when a node has to be measured, when pods may come to it, and what is done for that."""
+"""The watch at work: taints, runs, Events, notes; tests/unit/validation/cases/watch.yaml has its decisions."""
 
 import json
 import re
@@ -12,185 +12,16 @@ from aks_infiniband.light_check.watch_documents import rules, settings, watch_sp
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.payload.light_check.due import (
     ADMITTED,
-    HELD,
     LATE_SECONDS,
-    MAINTENANCE,
     PACE_SECONDS,
-    Signs,
-    judge,
 )
 from aks_infiniband.validation.payload.light_check.watch import STATE_KEY, Watch, notes_in
 from aks_infiniband.validation.payload.talk.api import ApiError
 
 from tests.some_pools import pool
+from tests.unit.validation.cases.watching import POOL, measured, node_of
 
-POOL: Any = {
-    "name": "nd",
-    "selector": "",
-    "maintenance": "keep",
-    "promised": {"rdma/ib": 8},
-    "report": "r",
-    "runs": ["r", "r-now"],
-}
-GATED, LATE, OPEN = ({**POOL, "admission": each} for each in ("measured", "measured-or-late", "at-once"))
-
-
-SIGNS = Signs(["XIDErrors"], ["FreezeScheduled", "VMEventScheduled"])
-
-
-def node(
-    name: str = "a", *, boot: str = "b1", vm: str = "v1", offers: int = 8, taint: bool = False, **more: Any
-) -> dict[str, Any]:
-    conditions = [{"type": "Ready", "status": "True"}, *more.get("conditions", ())]
-    return {
-        "metadata": {"name": name},
-        "spec": {"taints": [{"key": TAINT, "effect": "NoSchedule"}] if taint else []},
-        "status": {
-            "nodeInfo": {"bootID": boot, "systemUUID": vm},
-            "allocatable": {"rdma/ib": str(offers)},
-            "conditions": conditions,
-        },
-    }
-
-
-def measured(*, boot: str = "b1", vm: str = "v1", verdict: str = "pass", at: str = "1970-01-01T00:01:00+00:00") -> Any:
-    """A measurement of a node with another one, a minute after the beginning of time."""
-    return {
-        "at": at, "by": "light check", "verdict": verdict, "identity": {"vm": vm, "boot": boot}, "problems": [],
-        "sound": {"rdma-write-bandwidth": at},
-    }  # fmt: skip
-
-
-def looked(pool: Any, *nodes: Any, before: Any, now: float = 100, states: Any = None, found: Any = None) -> Any:
-    return judge(pool, nodes, before, (states or {}, found or {}), SIGNS, taint=TAINT, now=now)
-
-
-FIRST = looked(GATED, node(), before=None).known
-JOINED = looked(GATED, node(), node("b", vm="v2"), before=FIRST).known
-TAINTED = looked(GATED, node(), node("b", vm="v2", taint=True), before=JOINED).known
-
-
-def test_nodes_that_were_there_before_the_watch_are_left_as_they_are() -> None:
-    first = looked(GATED, node(), before=None)
-    assert (first.known["a"]["due"], first.known["a"]["gated"], first.run) == ("", False, False)
-
-
-def test_a_node_that_a_watch_kept_whose_notes_are_lost_is_kept_on() -> None:
-    assert looked(GATED, node(taint=True), before=None).known["a"]["gated"]
-
-
-def test_a_thousand_is_counted_as_the_api_server_writes_it() -> None:
-    joined = node("b", vm="v2")
-    joined["status"]["allocatable"] = {"rdma/ib": "1k"}
-    assert looked(GATED, node(), joined, before=FIRST).known["b"]["usable"]
-
-
-@pytest.mark.parametrize(("pool", "gated"), [(GATED, True), (LATE, True), (OPEN, False)])
-def test_a_node_that_joins_is_measured_and_pods_are_kept_off_it_if_the_pool_says_so(pool: Any, gated: bool) -> None:
-    found = looked(pool, node(), node("b", vm="v2"), before=FIRST)
-    assert (found.known["b"]["due"], found.known["b"]["gated"], found.run) == ("it joined", gated, True)
-    assert found.known["a"]["due"] == ""
-
-
-@pytest.mark.parametrize(
-    ("now", "due"),
-    [({"boot": "b2"}, "it restarted"), ({"vm": "v9", "boot": "b9"}, "it joined"), ({}, ""), ({"boot": ""}, "")],
-)
-def test_another_boot_or_machine_has_to_be_measured(now: Any, due: str) -> None:
-    found = looked(GATED, node(**now), before=FIRST).known["a"]
-    assert (found["due"], found["gated"]) == (due, bool(due))
-
-
-def test_a_node_that_does_not_offer_what_it_has_yet_waits_for_that() -> None:
-    found = looked(GATED, node(), node("b", vm="v2", offers=0), before=FIRST)
-    assert (found.known["b"]["gated"], found.run) == (True, False)
-
-
-@pytest.mark.parametrize("since", ["1970-01-01T00:05:00Z", "1970-01-01T00:00:01Z"])
-def test_a_fault_that_began_since_has_the_node_measured_and_keeps_no_pod_off(since: str) -> None:
-    known = looked(GATED, node(), before=None, now=100).known
-    xid = {"type": "XIDErrors", "status": "True", "lastTransitionTime": since}
-    found = looked(GATED, node(conditions=[xid]), before=known, now=400)
-    began = since == "1970-01-01T00:05:00Z"
-    assert (found.known["a"]["due"], found.run) == (("its condition XIDErrors is True", True) if began else ("", False))
-    assert not found.known["a"]["gated"]
-
-
-@pytest.mark.parametrize(
-    ("measurement", "lifted"),
-    [
-        (measured(vm="v2"), True),
-        (measured(vm="v2", boot="b0"), False),
-        (measured(vm="v3"), False),
-        (measured(vm="v2", verdict="fail"), False),
-        ({**measured(vm="v2"), "sound": {"hca-state": "1970-01-01T00:01:00+00:00"}}, False),
-        ({**measured(vm="v2"), "at": "1970-01-01T00:00:50+00:00"}, False),
-    ],
-    ids=["measured", "on an earlier boot", "another machine", "it failed", "not with another node", "an earlier run"],
-)
-def test_a_node_is_admitted_by_a_measurement_of_its_boot_with_another_node(measurement: Any, lifted: bool) -> None:
-    nodes = (node(), node("b", vm="v2", taint=True))
-    found = looked(GATED, *nodes, before=TAINTED, now=160, found={"b": [measurement]})
-    assert (found.lift, found.known["b"]["gated"]) == ((["b"], False) if lifted else ([], True))
-    assert [event.reason for event in found.told] == ([ADMITTED] if lifted else [])
-
-
-def test_a_node_that_is_not_healthy_stays_out_however_late_it_is_and_no_more_runs_begin() -> None:
-    state: Any = {"healthy": False, "checked": 150}
-    nodes = (node(), node("b", vm="v2", taint=True))
-    found = looked(LATE, *nodes, before=TAINTED, now=100 + 2 * LATE_SECONDS, states={"b": state})
-    assert (found.known["b"]["gated"], found.lift, found.told, found.run) == (True, [], [], False)
-
-
-@pytest.mark.parametrize(("pool", "reason", "gated"), [(GATED, HELD, True), (LATE, ADMITTED, False)])
-def test_a_node_that_could_not_be_measured_is_held_or_admitted_as_the_pool_says_and_that_is_said_once(
-    pool: Any, reason: str, gated: bool
-) -> None:
-    nodes = (node(), node("b", vm="v2", taint=True))
-    late = looked(pool, *nodes, before=TAINTED, now=100 + LATE_SECONDS)
-    assert [(event.node, event.reason) for event in late.told] == [("b", reason)]
-    assert "could not be measured for 10 minutes" in late.told[0].message
-    assert (late.known["b"]["gated"], late.lift) == (gated, [] if gated else ["b"])
-    assert looked(pool, *nodes, before=late.known, now=200 + LATE_SECONDS).told == []
-
-
-FREEZE = {"type": "FreezeScheduled", "status": "True", "message": "Freeze at 12:00"}
-
-
-def test_announced_maintenance_keeps_new_pods_off_says_so_once_and_has_the_node_measured_afterwards() -> None:
-    found = looked(GATED, node(conditions=[FREEZE]), before=FIRST, now=100)
-    assert (found.known["a"]["gated"], found.run) == (True, False), "it is not measured while that is to come"
-    (event,) = found.told
-    assert (event.reason, "FreezeScheduled: Freeze at 12:00" in event.message) == (MAINTENANCE, True)
-    postponed = looked(GATED, node(conditions=[FREEZE], taint=True), before=found.known, now=5000)
-    assert (postponed.known["a"]["gated"], postponed.told, postponed.run) == (True, [], False)
-    over = looked(GATED, node(taint=True), before=postponed.known, now=6000)
-    assert (over.known["a"]["gated"], over.run, over.lift) == (True, True, [])
-    before_it = looked(GATED, node(taint=True), before=over.known, now=6010, found={"a": [measured()]})
-    assert before_it.lift == [], "a measurement before it says nothing"
-    after = measured(at="1970-01-01T01:41:00+00:00")
-    assert looked(GATED, node(taint=True), before=over.known, now=6100, found={"a": [after]}).lift == ["a"]
-
-
-def test_a_node_that_restarted_for_maintenance_is_measured_as_any_that_restarted() -> None:
-    announced = looked(GATED, node(conditions=[FREEZE]), before=FIRST, now=100).known
-    found = looked(GATED, node(boot="b2", taint=True), before=announced, now=900).known["a"]
-    assert (found["due"], found["gated"]) == ("it restarted", True)
-
-
-def test_without_the_setting_maintenance_is_left_to_azure() -> None:
-    found = looked(OPEN, node(conditions=[FREEZE]), before=FIRST, now=100)
-    assert (found.known["a"]["due"], found.told) == ("", [])
-
-
-def test_a_person_who_takes_the_taint_away_admits_the_node() -> None:
-    found = looked(GATED, node(), node("b", vm="v2"), before=TAINTED, now=130)
-    assert (found.known["b"]["gated"], found.lift) == (False, [])
-
-
-def test_without_the_setting_taints_go() -> None:
-    found = looked(OPEN, node(), node("b", vm="v2", taint=True), before=TAINTED, now=130)
-    assert found.lift == ["b"]
+MEASURED = "1970-01-01T00:17:30+00:00"
 
 
 class Cluster:
@@ -234,7 +65,7 @@ class Cluster:
         return [taint["key"] for taint in found["spec"]["taints"]]
 
 
-def watching(cluster: Cluster, each: Any = GATED) -> Watch:
+def watching(cluster: Cluster, each: Any = POOL) -> Watch:
     given: Any = {
         "namespace": "ns",
         "state": "watch",
@@ -248,7 +79,7 @@ def watching(cluster: Cluster, each: Any = GATED) -> Watch:
 
 
 def new(name: str, **more: Any) -> dict[str, Any]:
-    found = node(name, **more)
+    found = node_of(name, **more)
     found["metadata"]["uid"] = f"uid-{name}"
     found["spec"]["taints"] = [{"key": "sku", "value": "gpu", "effect": "NoSchedule"}]
     return found
@@ -266,7 +97,7 @@ def test_a_node_that_joins_is_kept_measured_and_admitted() -> None:
     cluster.active = ["a run"]
     watch.once(1020)
     assert cluster.suspended, "one run, and not one every minute"
-    found = {**measured(vm="v2", at="1970-01-01T00:17:30+00:00"), "pool": "nd", "values": []}
+    found = {**measured(at=MEASURED, sound={"rdma-write-bandwidth": MEASURED}), "pool": "nd", "values": []}
     state = {"checked": 1050, "healthy": True, "reason": "", "message": "", "links": {}, "counters": {}, "errors": {}}
     nodes = {"b": {**state, "bandwidth": {}, "measurement": found}}
     cluster.texts["r"] = {"light-check.json.gz": json.dumps({"schema_version": 1, "nodes": nodes})}

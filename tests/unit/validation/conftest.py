@@ -18,7 +18,7 @@ from aks_infiniband.workload.environment import nccl_environment
 
 from declared.pulumi_mocks import Deploy, Deployment
 from tests.unit.validation.fake_api import FakeApi
-from tests.unit.validation.healthy import POOL
+from tests.unit.validation.healthy import POOL, write_machine
 from tests.unit.validation.healthy import healthy as healthy_facts
 from tests.unit.validation.one_validation import validated_by
 
@@ -60,41 +60,10 @@ def healthy() -> Callable[[], dict[str, Any]]:
     return healthy_facts
 
 
-def write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-
-
 @pytest.fixture
 def machine(tmp_path: Path) -> Roots:
-    """An ND H100 v5 node as one of its pods sees it: eight HCAs, the Ethernet mlx5, eight GPUs."""
-    roots = Roots(tmp_path / "sys", tmp_path / "dev", tmp_path / "proc", tmp_path / "shm")
-    for index in range(8):
-        port = roots.sys / f"class/infiniband/mlx5_ib{index}/ports/1"
-        write(port / "link_layer", "InfiniBand\n")
-        write(port.parents[1] / "device/uevent", f"DRIVER=mlx5_core\nPCI_SLOT_NAME=010{index + 1}:00:00.0\n")
-        write(port.parents[1] / "fw_ver", "28.41.1000\n")
-        write(port / "state", "4: ACTIVE\n")
-        write(port / "phys_state", "5: LinkUp\n")
-        write(port / "rate", "400 Gb/sec (4X NDR)\n")
-        for slot, key in enumerate(("0x8012", "0xffff", "0x0000")):
-            write(port / f"pkeys/{slot}", f"{key}\n")
-        write(roots.sys / f"class/infiniband_verbs/uverbs{index}/ibdev", f"mlx5_ib{index}\n")
-        write(roots.dev / f"infiniband/uverbs{index}", "")
-        write(roots.dev / f"nvidia{index}", "")
-    port = roots.sys / "class/infiniband/mlx5_an0/ports/1"
-    write(port / "link_layer", "Ethernet\n")
-    write(port / "state", "4: ACTIVE\n")
-    write(port / "rate", "100 Gb/sec (4X EDR)\n")
-    for name in ("nvidiactl", "nvidia-uvm", "null", "infiniband/rdma_cm"):
-        write(roots.dev / name, "")
-    write(
-        roots.proc / "self/limits", "Max locked memory         8388608              8388608              bytes     \n"
-    )
-    write(roots.proc / "self/status", "Name:\tpython3\nCapEff:\t0000000000004000\nCapBnd:\t0000000000000000\n")
-    write(roots.proc / "sys/kernel/osrelease", "6.8.0-1046-azure\n")
-    roots.shm.mkdir()
-    return roots
+    """An ND H100 v5 node as one of its pods sees it."""
+    return write_machine(tmp_path)
 
 
 @pytest.fixture

@@ -1,63 +1,54 @@
-"""The expectations of a pool, from its size and the stack file, except for its all-reduce."""
+"""The expectations of every size; tests/unit/validation/cases/expectations.yaml has the expectations of some pools."""
 
+import json
 from typing import Any
 
+import pytest
+from aks_infiniband.facts.baselines import Baseline
 from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.validation.pool_expectations import expectations
-from aks_infiniband.workload.environment import nccl_environment
+from aks_infiniband.validation.pool_expectations import (
+    collective_expectations,
+    expectations,
+    for_ring,
+    line_gb_per_s,
+)
+
+from tests.unit.validation.healthy import POOL
+
+GIB = 1 << 30
+H100 = "Standard_ND96isr_H100_v5"
 
 
-def test_expectations_follow_the_catalogue(pool: Any) -> None:
-    expected: Any = expectations(pool)
-    thresholds, collective = expected.pop("thresholds"), expected.pop("collective")
-    assert expected == {
-        "pool": "ndh100",
-        "vm_size": "Standard_ND96isr_H100_v5",
-        "mode": "rdma-shared",
-        "node_count": 2,
-        "hcas": {"count": 8, "rate_gbps": 400},
-        "accelerators": {"resource": "nvidia.com/gpu", "count": 8, "device_pattern": r"nvidia\d+"},
-        "nvlink": None,
-        "rdma_resource": "rdma/shared_ib",
-        "interfaces": [],
-        "environment": nccl_environment(),
-        "shm_bytes": 1 << 30,
-        "memlock_for_all": False,
-        "figures": [
-            "rdma-write-bandwidth",
-            "rdma-read-bandwidth",
-            "rdma-read-latency",
-            "rdma-ping-pong-latency",
-            "rdma-ping-pong-throughput",
-        ],
-        "tries": 3,
-        "gpus": {"count": 8, "seconds": 6},
-        "not_measured": [],
-        "error_counters": "warn",
-    }
-    assert set(thresholds) == set(expected["figures"])
-    assert thresholds["rdma-write-bandwidth"]["fail"] == 360
-    assert collective["ranks_per_node"] == 8
+@pytest.mark.field_report("C4b")
+def test_limits_above_what_a_ring_can_carry_are_replaced_and_say_so() -> None:
+    tuned = Baseline(figure="all-reduce", basis="quoted", source="with SHARP", expected=450.0, warn=400.0, fail=300.0)
+    bound = for_ring(tuned, SIZES[H100])
+    assert bound.fail == 300.0
+    assert (bound.warn or 0) < (bound.expected or 0) < line_gb_per_s(SIZES[H100]) == 400.0
+    assert "for a ring" in bound.source
 
 
-def test_a_size_without_gpus_promises_rdma_alone(pool: Any) -> None:
-    cpu = pool.changed(size=SIZES["Standard_HB120rs_v3"], gpu_driver="none")
-    assert cpu.promised_resources == {"rdma/shared_ib": 1}
-    assert expectations(cpu)["accelerators"] is None
-    assert expectations(cpu)["collective"] is None
-    assert expectations(cpu)["gpus"] is None
-    assert expectations(cpu)["not_measured"] == []
+@pytest.mark.field_report("R13")
+def test_a_run_without_sharp_and_more_channels_is_judged_as_one() -> None:
+    found = collective_expectations(POOL)
+    assert found is not None
+    bound = found["thresholds"]["infiniband"]
+    assert bound["fail"] < 157.29 < bound["warn"] < line_gb_per_s(SIZES[H100])
+    assert bound["message_bytes"] == 16 * GIB
+    assert max(found["sizes"]) == 16 * GIB
 
 
-def test_gpus_are_loaded_for_minutes_where_somebody_asks_for_it(pool: Any) -> None:
-    assert expectations(pool, burn_in=30)["gpus"] == {"count": 8, "seconds": 1800}
+def test_every_plan_is_json_and_its_largest_message_fits_the_gpu() -> None:
+    for size in sorted(name for name, size in SIZES.items() if size.accelerator):
+        found = collective_expectations(POOL.changed(size=SIZES[size]))
+        accelerator = SIZES[size].accelerator
+        assert found is not None
+        assert accelerator is not None
+        assert json.loads(json.dumps(found)) == found
+        assert max(found["sizes"]) < accelerator.memory_gb * 10**9 * 0.7
 
 
-def test_gpus_of_amd_are_not_loaded(pool: Any) -> None:
-    assert expectations(pool.changed(size=SIZES["Standard_ND96isr_MI300X_v5"]))["gpus"] is None
-
-
-def test_every_size_of_the_catalogue_has_expectations(pool: Any) -> None:
+def test_every_size_of_the_catalogue_has_expectations() -> None:
     for size in sorted(SIZES):
-        expected: Any = expectations(pool.changed(size=SIZES[size]))
+        expected: Any = expectations(POOL.changed(size=SIZES[size]))
         assert expected["hcas"]["count"] == SIZES[size].infiniband.hca_count

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 from aks_infiniband.diagnosis.view import View
-from aks_infiniband.validation.explanation import explain, passed, table
+from aks_infiniband.validation.explanation import explain, table
 from aks_infiniband.validation.payload.look.alike import judge_versions
 from aks_infiniband.validation.payload.say.checks import make_check
-from aks_infiniband.validation.payload.say.lines import rows_of
 from aks_infiniband.validation.payload.talk.config_maps import packed
 
 from tests.unit.diagnosis.views import HEALTHY, JOB, job, pod
@@ -70,82 +69,12 @@ def test_the_next_commands_are_another_update_the_reports_page_and_the_whole_rep
     assert "when it is fixed, run `pulumi up` again" in text
 
 
-def test_failures_come_before_what_was_not_measured_and_warnings_are_last() -> None:
-    pool = {"node": None, "device": None}
-    lines = table(
-        [
-            check("versions", "warn", **pool, expected="one", measured="two", cause="mixed"),
-            check("all-reduce", "not measured", **pool, expected=None, measured=None, cause="a GPU is missing"),
-            check("ipoib-latency", "not measured", **pool, expected=None, measured=None, cause=None),
-            check(),
-        ]
-    )
-    cells = [re.split(r"\s{2,}", line.strip()) for line in lines]
-    assert [row[0] for row in cells if len(row) > 1] == [
-        "CHECK",
-        "hca-rate",
-        "all-reduce (not measured)",
-        "versions (warn)",
-    ]
-    assert ["likely cause: a GPU is missing"] in cells
-
-
-def test_devices_that_show_the_same_are_one_row() -> None:
-    devices = [check(device=f"mlx5_ib{index}") for index in range(8)]
-    (row,) = rows_of([*devices, check(node="n0"), check(node="n0", device="mlx5_ib5")])
-    assert row.places == {"n1": [f"mlx5_ib{index}" for index in range(8)], "n0": ["mlx5_ib2", "mlx5_ib5"]}
-    text = "\n".join(table([*devices, check(node="n0")]))
-    assert "n1 (mlx5_ib0 to mlx5_ib7, 8 in all), n0" in text
-
-
-def test_a_measurement_has_its_unit_and_its_earlier_tries() -> None:
-    tries = [{"value": 180.0, "error": None}, {"value": 200.0, "error": None}]
-    (row,) = rows_of([check(unit="Gb/s", tries=tries)])
-    assert row.measured == "200.0 Gb/s (before: 180.0)"
-
-
-def test_a_table_fits_eighty_columns_and_no_cell_runs_over_four_lines() -> None:
-    cause = "on different partitions " * 10
-    wide = check(
-        "rdma-ping-pong-throughput",
-        node="aks-ndh100-33735988-vmss000001",
-        expected="at least 380 Gb/s (measured)",
-        measured="Couldn't connect to 10.244.1.7:18515 " * 9,
-        cause=cause,
-    )
-    lines = table([wide])
-    told = next(index for index, line in enumerate(lines) if "likely cause" in line)
-    assert max(map(len, lines)) <= 76
-    assert told - 1 <= 4
-    assert "…" in "".join(lines[:told])
-    assert any("aks-ndh100-33735988-vmss000001" in line for line in lines[:told])
-    assert " ".join(" ".join(lines[told:]).split()).endswith(cause.strip())
-
-
 def test_what_many_nodes_show_is_counted_in_a_table_and_the_cause_says_who_differs() -> None:
     facts: Any = {f"n{node:02}": {"versions": {"kernel": f"6.8.0-{1040 + node // 60}"}} for node in range(99)}
     (differing,) = judge_versions(facts)
     text = " ".join(" ".join(table([differing])).split())
     assert "2 different" in text
     assert "in kernel (n00 to n59, 60 in all: 6.8.0-1040; n60 to n98, 39 in all: 6.8.0-1041):" in text
-
-
-def test_the_verdict_behind_the_longest_name_is_whole() -> None:
-    place = {"node": "aks-ndh100-33735988-vmss000001", "expected": "at least 380 Gb/s (measured)", "measured": None}
-    lines = table([check("rdma-ping-pong-throughput", "not measured", **place, cause="time was up"), check()])
-    assert "(not measured)" in [line[:14] for line in lines]
-
-
-def test_no_name_is_broken_in_a_cause() -> None:
-    names = [f"aks-hbv4-11339140-vmss{index:06}" for index in range(9)]
-    text = "\n".join(table([check(cause=f"it falls short with {' and '.join(names)}")]))
-    assert set(names) <= set(text.split())
-
-
-def test_what_passed_is_one_line() -> None:
-    checks = [check("shm", "pass", cause=None), check("hca-count", "pass", cause=None)]
-    assert table(checks) == []
-    assert passed(checks) == "2 of 2 checks passed"
 
 
 def test_many_nodes_that_fail_alike_are_one_row_and_many_rows_are_cut_short() -> None:

@@ -7,7 +7,7 @@ from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.resources.options import Waits
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.options import ValidationOptions
-from aks_infiniband.validation.pool_expectations import expectations, promised_labels
+from aks_infiniband.validation.pool_expectations import expectations
 from aks_infiniband.validation.validation_job import PoolAccess, validation_spec
 
 MOFED_READY = "network.nvidia.com/operator.mofed.wait=false"
@@ -68,12 +68,6 @@ def test_pods_mount_their_machines_counters_read_only_and_nothing_where_nobody_l
         assert paths == {"/sys/class/infiniband", "/sys/devices"}
         assert all(mount["readOnly"] for mount in mounts)
     assert mounted("off") == (set(), [])
-
-
-def test_driver_only_with_the_inbox_driver_awaits_no_label_that_nobody_sets(pool: Any) -> None:
-    assert promised_labels(pool.changed(mode="driver-only", nic_driver="inbox")) == {}
-    assert promised_labels(pool.changed(mode="driver-only")) == {"network.nvidia.com/operator.mofed.wait": "false"}
-    assert promised_labels(pool) == {}
 
 
 def test_ipoib_pods_join_every_network_and_read_what_multus_notes(ipoib: Any) -> None:

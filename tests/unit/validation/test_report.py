@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from aks_infiniband.validation.payload.look.judge import judge_pool
 from aks_infiniband.validation.payload.report.document import build_report, message_of, unmeasured_report
-from aks_infiniband.validation.payload.say.checks import Try, fails_update, make_check, not_measured, verdict_of
+from aks_infiniband.validation.payload.say.checks import fails_update, make_check
 from aks_infiniband.validation.payload.say.lines import lines_of
 from aks_infiniband.validation.payload.validate import skipped
 
@@ -43,20 +43,6 @@ def test_half_a_pool_is_half_covered(healthy: Any, expected: Any) -> None:
     assert report["coverage"]["summary"].startswith("1 of 2 nodes, 8 of 16 HCAs")
 
 
-@pytest.mark.field_report("C5")
-def test_the_worst_verdict_counts_and_what_could_not_be_measured_is_worse_than_a_warning() -> None:
-    def checks(*verdicts: Any, cause: Any = None) -> Any:
-        return [make_check("x", verdict, expected=None, measured=None, cause=cause) for verdict in verdicts]
-
-    assert verdict_of(checks("pass", "fail", "warn")) == "fail"
-    assert verdict_of(checks("pass", "warn", "not measured")) == "warn"
-    assert verdict_of(checks("pass", "not measured", "not judged")) == "pass"
-    assert verdict_of(checks("pass", "warn") + checks("not measured", cause="the image lacks it")) == "not measured"
-    assert verdict_of(checks("fail") + checks("not measured", cause="the image lacks it")) == "fail"
-    assert verdict_of(checks("not measured")) == "not measured"
-    assert verdict_of([]) == "not measured"
-
-
 def test_a_pool_of_one_machine_is_not_measured_and_lets_the_update_succeed(healthy: Any, expected: Any) -> None:
     alone = expected | {"node_count": 1}
     checks = judge_pool({"n0": healthy()}, alone)
@@ -69,38 +55,10 @@ def test_a_pool_of_one_machine_is_not_measured_and_lets_the_update_succeed(healt
     assert not fails_update(every)
 
 
-def test_what_could_have_been_measured_and_was_not_fails_the_update() -> None:
-    assert fails_update([not_measured("rdma-write-bandwidth", "the image lacks ib_write_bw")])
-    assert fails_update([])
-
-
-def test_a_warning_does_not_hide_that_nothing_was_measured_between_machines() -> None:
-    warned = make_check("versions", "warn", expected=None, measured=None)
-    assert verdict_of([warned, not_measured("rdma-write-bandwidth", None)]) == "not measured"
-    assert verdict_of([warned, not_measured("all-reduce", None)]) == "warn"
-
-
 def test_a_figure_that_nothing_is_there_to_judge_by_is_told_in_the_coverage(healthy: Any, expected: Any) -> None:
     checks = [make_check("all-reduce", "not judged", expected=None, measured=99.0, unit="GB/s")]
     report = build_report({"run": "uid", "mode": "enforce", "finished": "now"}, {}, checks, expected, {})
     assert report["coverage"]["summary"].endswith("; all-reduce: measured, not judged")
-
-
-def test_a_figure_is_shown_with_its_unit_and_every_earlier_try() -> None:
-    tries: list[Try] = [
-        {"value": 180.0, "error": None},
-        {"value": None, "error": "killed"},
-        {"value": 181.5, "error": None},
-    ]
-    check = make_check(
-        "rdma-write-bandwidth", "fail", node="n0", device="mlx5_ib3", expected="at least 380 Gb/s (quoted)",
-        measured=181.5, unit="Gb/s", tries=tries, cause="slow",
-    )  # fmt: skip
-    (line,) = lines_of([check])
-    assert line == (
-        "fail: rdma-write-bandwidth on n0 (mlx5_ib3): expected at least 380 Gb/s (quoted), "
-        "measured 181.5 Gb/s (before: 180.0, nothing) - slow"
-    )
 
 
 @pytest.mark.field_report("C5")

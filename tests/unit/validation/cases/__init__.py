@@ -1,8 +1,8 @@
 """Outcomes of judged data and of printed texts: `python -m tests.unit.validation.cases` writes them again.
 
 A case has what differs from what is healthy: the word gone takes a key or an item away, and all stands for every item
-of a list. Of checks, a case gives those that what is healthy does not have; `not there` is the verdict on a check that
-only what is healthy has.
+of a list. A case gives the checks that differ from those of a healthy pool; `not there` is the verdict on a check of
+the healthy pool alone.
 """
 
 from pathlib import Path

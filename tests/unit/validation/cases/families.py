@@ -16,7 +16,20 @@ from aks_infiniband.validation.payload.rdma.tasks import Task
 from aks_infiniband.validation.pool_expectations import expectations
 
 from tests.cases import Case, patched
-from tests.unit.validation.cases import awaiting, calling, loading, pairing, reading
+from tests.unit.validation.cases import (
+    awaiting,
+    calling,
+    checking,
+    expecting,
+    installing,
+    leaving,
+    loading,
+    narrowing,
+    pairing,
+    reading,
+    telling,
+    watching,
+)
 from tests.unit.validation.cases.checks import Outcome, differing, shown
 from tests.unit.validation.collective_runs import ADDRESSES, EXPECTED, NODES, failure, run
 from tests.unit.validation.fabric import Fabric
@@ -104,15 +117,25 @@ def _counted(expected: Any, case: Case) -> Any:
     return {**expected, "node_count": len(case["nodes"])}
 
 
+_MODULES: Final = (
+    awaiting,
+    calling,
+    checking,
+    expecting,
+    installing,
+    leaving,
+    loading,
+    narrowing,
+    pairing,
+    reading,
+    telling,
+    watching,
+)
 FAMILIES: Final[Mapping[str, Callable[[Case], Any]]] = {
     "nodes": outcome_of_nodes,
     "fabric": outcome_of_fabric,
     "run": outcome_of_run,
     "racks": outcome_of_racks,
-    **reading.FAMILIES,
-    **calling.FAMILIES,
-    **loading.FAMILIES,
-    **pairing.FAMILIES,
-    **awaiting.FAMILIES,
+    **{word: family for module in _MODULES for word, family in module.FAMILIES.items()},
 }
 """By the first word of a file's name, what gives the outcome of a case."""

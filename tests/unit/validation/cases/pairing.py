@@ -22,7 +22,7 @@ def nodes_of(count: int) -> list[str]:
     return [f"n{number}" for number in range(count)]
 
 
-def _figures(count: int, lacks: Mapping[str, float]) -> list[Any]:
+def _figures(count: int, lacks: Mapping[str, Any]) -> list[Any]:
     """Figures of a pool whose pairs have what the weaker node has, and 0.2 % more or less."""
     return [
         {
@@ -43,7 +43,8 @@ def outcome_of_pairs(case: Case) -> Outcome:
     the number of figures. A spread is a list of repetitions.
     """
     count = case["nodes"]
-    figures = _figures(count, {**dict.fromkeys(nodes_of(count), case.get("every", 0.0)), **case.get("lacks", {})})
+    lacks = {**dict.fromkeys(nodes_of(count), case.get("every", 0.0)), **case.get("lacks", {})}
+    figures = _figures(count, lacks)
     for place, figure in enumerate(figures):
         own = [case.get("with", {}).get(node, {}) for node in figure["nodes"]]
         for change in (case.get("pairs", {}).get(place, {}), *own):
@@ -58,13 +59,14 @@ def outcome_of_partners(case: Case) -> Any:
     """
     entries = {node: None if value is None else entry_of(node, value) for node, value in case.items()}
     pair = figure_of(("a", "b"), 1, entries, 1)
-    other = {"nodes": ["c", "d"], "round": 1, "value": 1.0, "error": None, "at_fault": []}
-    checks = judge_pairs([pair, other], {**PLAN, "rounds": 1}, ["a", "c", "d", "b"])
+    other: Any = {"nodes": ["c", "d"], "round": 1, "value": 1.0, "error": None, "at_fault": []}
+    plan: Any = {**PLAN, "rounds": 1}
+    checks = judge_pairs([pair, other], plan, ["a", "c", "d", "b"])
     return {"figure": pair, "checks": {each["node"]: each["verdict"] for each in checks if each["node"]}}
 
 
 def entry_of(node: str, value: Any) -> Any:
-    """What a node says of its run."""
+    """The result of a node."""
     sizes = [] if isinstance(value, Mapping) else [{"bytes": 1, "bus_gb_per_s": value}]
     failure = {"output": None, "peer": None, "own": True, **value} if isinstance(value, Mapping) else None
     ranks = [{"rank": 0, "gpu": 0, "reached_bytes": 8, "wrong": 0, "failure": failure}] if failure else []

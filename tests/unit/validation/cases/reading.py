@@ -35,7 +35,7 @@ def text_of(case: Case) -> str:
     for old, new in case.get("replace", {}).items():
         assert old in text, old
         text = text.replace(old, new)
-    return text[: case.get("kept")] + case.get("more", "")
+    return str(text[: case.get("kept")] + case.get("more", ""))
 
 
 def outcome_of_log(case: Case) -> Any:
@@ -83,7 +83,7 @@ def _never(*_: object) -> Ended:
 
 
 def outcome_of_rank(case: Case) -> dict[str, Any]:
-    """A rank that failed: its log, `output` and `reason`. Of a log with a warning, the output is general words."""
+    """A rank that failed: its log, `output` and `reason`. The output next to a warning is general words."""
     log = text_of(case)
     warned = nccl_log.warnings_of(log.splitlines())
     output = _LAST + warned[-1] if warned else log
@@ -95,7 +95,7 @@ def outcome_of_rank(case: Case) -> dict[str, Any]:
 
 
 def outcome_of_ending(case: Case) -> Mapping[str, str]:
-    """How the recorded ends of a tool are taken: `case` has the recording's case, `states` the client's connection."""
+    """The endings of a tool as recorded: `case` and `side` are the recordings', `states` those of the connection."""
     return {
         entry["name"]: _ending(entry, case.get("states", ()))
         for entry in recordings().values()
@@ -104,7 +104,7 @@ def outcome_of_ending(case: Case) -> Mapping[str, str]:
 
 
 def _ending(entry: Mapping[str, Any], states: tuple[str, ...]) -> str:
-    """The way in which an end ended, by its recorded words."""
+    """The ending of one side, by its recorded words."""
     if entry["side"] == "server":
         return server_ending(_error(entry), ("LISTEN",), answered=True)
     return client_ending(_error(entry), states)
