@@ -157,10 +157,8 @@ class Judge:
 
     def _reached(self, pool: Pool) -> Iterator[Lack]:
         """Check that the pods of the policies' DaemonSets run on the pool's nodes."""
-        for section in pool_sections(pool, self.options):
-            holder = self._holder(pool, section)
-            if holder is None:
-                continue
+        found = (self._holder(pool, section) for section in pool_sections(pool, self.options))
+        for holder in {name_of(holder): holder for holder in found if holder is not None}.values():
             spec = holder["spec"]
             tolerations = list(spec.get("tolerations") or [])
             needed = [
