@@ -6,10 +6,11 @@ import os
 import runpy
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pulumi
@@ -121,16 +122,21 @@ def run(folder: Path, stack_name: str) -> Requests:
     return requests
 
 
+def requests_of(program: Callable[[], Any], configuration: Mapping[str, Any] = MappingProxyType({})) -> Requests:
+    """The requests of a function to the engine, with the configuration of a stack."""
+    requests = Requests("aks-infiniband", "dev")
+    with _surroundings(Path.cwd()):
+        _run(requests, configuration, program)
+    return requests
+
+
 def kubernetes_objects(program: Callable[[], None]) -> list[dict[str, Any]]:
     """The objects that a program declares in a cluster, as documents, in its order."""
-    requests = Requests("aks-infiniband", "none")
-    with _surroundings(Path.cwd()):
-        _run(requests, {}, program)
-    asked = requests.resources.values()
+    asked = requests_of(program).resources.values()
     return [opened(each["object"]) for each in asked if str(each["type"]).startswith("kubernetes:")]
 
 
-def _run(requests: Requests, configuration: dict[str, Any], program: Callable[[], Any]) -> None:
+def _run(requests: Requests, configuration: Mapping[str, Any], program: Callable[[], Any]) -> None:
     # The command line hands objects over as JSON text.
     set_all_config({key: _text(value) for key, value in configuration.items()}, [])
     SETTINGS.rpc_manager.clear()
@@ -146,9 +152,9 @@ def _run(requests: Requests, configuration: dict[str, Any], program: Callable[[]
     asyncio.get_event_loop().run_until_complete(stack.run_in_stack(whole))
 
 
-def _feature_of(configuration: dict[str, Any]) -> str:
+def _feature_of(configuration: Mapping[str, Any]) -> str:
     """The state of AKSInfinibandSupport that the stack's machines need."""
-    named = json.dumps(configuration)
+    named = json.dumps(dict(configuration))
     absent = any(name in named for name, size in SIZES.items() if not size.placement_feature)
     return "NotRegistered" if absent else "Registered"
 

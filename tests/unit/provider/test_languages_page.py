@@ -7,7 +7,7 @@ import yaml
 from pages.components import with_components
 from rehearsal.tools.paths import PROJECT
 from tests.snippets import DOCS, snippets
-from tests.unit.provider.parity import ARGUMENTS_FOR_PYTHON, FOR_PYTHON
+from tests.unit.provider.test_surface import ARGUMENTS_FOR_PYTHON, FOR_PYTHON
 
 PAGE = (DOCS / "languages.md").read_text()
 EXAMPLES = PROJECT / "provider" / "examples"
