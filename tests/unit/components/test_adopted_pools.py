@@ -7,8 +7,8 @@ from aks_infiniband import RdmaCluster, RdmaClusterArgs, load
 from aks_infiniband.facts.pool import agent_pool_label
 
 from declared.pulumi_mocks import Deploy
-from tests.unit.components.rdma_programs import CLUSTER, FEATURE, POOL
-from tests.unit.components.stack_files import NODE_SUBNET, existing, mistakes, pool
+from tests.unit.components.rdma_programs import POOL
+from tests.unit.components.stack_files import existing, mistakes, pool
 
 AKS = {"resourceGroup": "rdma", "name": "guide", "nodePools": {"ndh100": {}}}
 
@@ -25,34 +25,6 @@ def adopted(*pools: Any, **kept: Any) -> Any:
 def deployed(deploy: Deploy, *pools: Any, **kept: Any) -> Any:
     stack = load(adopted(*pools, **kept))
     return deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=stack)).cluster_name)
-
-
-def test_a_pool_that_was_taken_over_is_all_that_is_made_in_azure(deploy: Deploy) -> None:
-    deployment = deployed(deploy, subnetId=NODE_SUBNET, tags={"team": "ml"})
-    assert deployment.all(CLUSTER) == []
-    assert deployment.all(FEATURE) == []
-    made = deployment.one(POOL)
-    assert made.name == "rdma-ndh100"
-    assert made.inputs["resourceName"] == "guide"
-    assert made.inputs["resourceGroupName"] == "rdma"
-    assert made.inputs["vnetSubnetID"] == NODE_SUBNET
-    assert made.inputs["tags"] == {"team": "ml"}
-    assert "orchestratorVersion" not in made.inputs, "its cluster's owner upgrades it"
-
-
-def test_it_is_protected(deploy: Deploy) -> None:
-    assert deployed(deploy).one(POOL).request["protect"] is True
-
-
-def test_its_nodes_are_told_by_their_agent_pool(deploy: Deploy) -> None:
-    stack = load(adopted())
-    assert stack.pools[0].node_selector == {"kubernetes.azure.com/agentpool": "ndh100"}
-
-
-def test_it_may_say_what_azure_is_asked_for(deploy: Deploy) -> None:
-    made = deployed(deploy, pool(osDiskSizeGb=256, labels={"team": "a"})).one(POOL)
-    assert made.inputs["osDiskSizeGB"] == 256
-    assert made.inputs["nodeLabels"] == {"team": "a"}
 
 
 def test_a_pool_of_others_stands_beside_it_and_is_no_resource(deploy: Deploy) -> None:

@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 from aks_infiniband.facts.dranet import DEVICE_CLASS
-from aks_infiniband.hosts.dranet import Dranet, DranetArgs, device_class_spec, dranet_spec, rules
+from aks_infiniband.hosts.dranet import Dranet, DranetArgs, device_class_spec, rules
 from aks_infiniband.hosts.dranet_nodes import unsuitable
 from aks_infiniband.light_check.documents import cron_job_spec
-from aks_infiniband.operators.nic_policy import nic_policy_specs
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.workload.checked import Workload
 from aks_infiniband.workload.claims import claim_template_spec, template_name
@@ -57,22 +56,6 @@ def test_pods_of_other_modes_claim_nothing(mode: Any) -> None:
     spec = pod_template_fragment(pool(mode=mode))["spec"]
     assert "resourceClaims" not in spec
     assert "claims" not in spec["containers"][0]["resources"]
-
-
-def test_the_network_operator_puts_no_device_plugin_beside_dranet() -> None:
-    specs = nic_policy_specs([CLAIMING, pool(HBV4, "hb", mode="sriov")])
-    assert not any("DevicePlugin" in section for section in specs.cluster)
-    assert {name for name, spec in specs.nodes.items() if any("DevicePlugin" in section for section in spec)} == {"hb"}
-
-
-def test_the_driver_runs_on_the_nodes_of_these_pools_alone_and_leaves_ipoib_interfaces_where_they_are() -> None:
-    spec = dranet_spec([CLAIMING], Registry(images="acr.example/mirror"))
-    pod = spec["template"]["spec"]
-    assert "ndh100" in str(pod["affinity"])
-    (container,) = pod["containers"]
-    assert "--move-ib-interfaces=false" in container["args"]
-    assert container["image"] == "acr.example/mirror/networking/dranet:v1.4.0"
-    assert "/var/run/dranet" in [mount["mountPath"] for mount in container["volumeMounts"]]
 
 
 def test_the_drivers_account_writes_nothing_but_slices_events_and_the_status_of_claims() -> None:

@@ -9,6 +9,7 @@ import pytest
 from aks_infiniband.diagnosis import collect
 from aks_infiniband.facts.driver_upgrades import GPU, NIC
 from aks_infiniband.operators.driver_turns import DriverTurns, DriverUpgradeError, in_words, under_way
+from aks_infiniband.stack import rdma_software
 
 from declared.pulumi_mocks import Deploy
 from tests.unit.components.rdma_programs import JOB, POLICY, RELEASE, program
@@ -142,3 +143,16 @@ def test_a_change_of_the_nic_policy_has_time_for_one_node_after_the_other(deploy
     policy = deploy(program(readiness={"timeoutSeconds": 600})).one(POLICY)
     assert policy.request["customTimeouts"] == {"update": "1200s"}
     assert policy.inputs["metadata"]["annotations"]["pulumi.com/timeoutSeconds"] == "600", "at first they go together"
+
+
+def test_the_waits_of_a_stack_file_are_those_of_the_turns(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits = {"poll_seconds": 1, "stable_seconds": 2, "timeout_seconds": 600}
+    made: list[dict[str, float]] = []
+
+    def turns(*_: object, kubeconfig: object, **seconds: float) -> DriverTurns:
+        made.append(seconds)
+        return DriverTurns("rdma", kubeconfig="one", **seconds)
+
+    monkeypatch.setattr(rdma_software, "DriverTurns", turns)
+    deploy(program(readiness={"pollSeconds": 1, "stableSeconds": 2, "timeoutSeconds": 600}))
+    assert made == [waits]

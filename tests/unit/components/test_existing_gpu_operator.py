@@ -11,7 +11,6 @@ from aks_infiniband.operators.existing_gpu_operator import (
     ExistingGpuOperator,
     ExistingGpuOperatorArgs,
     followed,
-    remarks,
     unsuitable,
 )
 from aks_infiniband.operators.existing_policy import PolicyError
@@ -20,7 +19,7 @@ from aks_infiniband.operators.gpu_operator import gpu_operator_values
 from declared.pulumi_mocks import Deploy
 from tests.some_pools import A100, pool
 from tests.unit.components.rdma_programs import JOB, RELEASE
-from tests.unit.components.stack_files import changed, existing, mistakes
+from tests.unit.components.stack_files import existing
 from tests.unit.components.stack_files import pool as written
 
 GPU = "nvidia.com/gpu"
@@ -41,78 +40,11 @@ def with_driver(**driver: Any) -> dict[str, Any]:
     return policy({**SPEC, "driver": {**SPEC["driver"], **driver}})
 
 
-BY_AKS = {
-    "driver": {"enabled": False},
-    "toolkit": {"enabled": False},
-    "operator": {"runtimeClass": "nvidia-container-runtime"},
-}
-
-
-def test_what_does_not_suit_the_pools_is_named_with_what_they_need() -> None:
-    for found, of, words in [
-        (with_driver(enabled=False), pool(), "driver.enabled: false; gpuDriver operator of pool ndh100 needs true"),
-        (policy({**SPEC, "toolkit": {"enabled": False}}), pool(), "toolkit.enabled: false"),
-        (policy({**SPEC, "devicePlugin": {"enabled": False}}), pool(), "devicePlugin.enabled: false"),
-        (with_driver(rdma={"enabled": False}), pool(), "driver.rdma.enabled: false; pool ndh100 (doca-ofed, gpuDirect"),
-        (with_driver(rdma={}), pool(), "driver.rdma.enabled: false"),
-        (with_driver(), pool(nic_driver="inbox"), "would wait for OFED for ever"),
-        (with_driver(rdma={"enabled": True, "useHostMofed": True}), pool(), "useHostMofed: true"),
-        (with_driver(kernelModuleType="proprietary"), pool(gpu_direct="dmabuf"), "kernelModuleType: proprietary"),
-        (policy(BY_AKS), pool(), "driver.enabled: false; gpuDriver operator"),
-        (policy(), pool(gpu_driver="aks"), "driver.enabled: true; gpuDriver aks of pool ndh100 needs false"),
-        (
-            policy({**BY_AKS, "operator": {"runtimeClass": "nvidia"}}),
-            pool(gpu_driver="aks"),
-            "operator.runtimeClass: nvidia; gpuDriver aks needs nvidia-container-runtime",
-        ),
-        (
-            policy({**SPEC, "sandboxWorkloads": {"enabled": True, "defaultWorkload": "vm-passthrough"}}),
-            pool(),
-            "hands GPUs to virtual machines",
-        ),
-        (policy(), pool(taints=("sku=gpu:NoSchedule",)), "does not tolerate the taint sku=gpu:NoSchedule"),
-    ]:
-        reasons = list(unsuitable(found, [of]))
-        assert any(words in reason for reason in reasons), reasons
-
-
-@pytest.mark.parametrize(
-    ("found", "of"),
-    [
-        (policy(), pool()),
-        (policy(), pool(gpu_direct="dmabuf")),
-        (with_driver(rdma={"enabled": False}), pool(gpu_direct="dmabuf")),
-        (with_driver(rdma={"enabled": False}), pool(nic_driver="inbox")),
-        (policy(BY_AKS), pool(gpu_driver="aks")),
-        (policy({**SPEC, "daemonsets": {"tolerations": [{"operator": "Exists"}]}}), pool(taints=("a=b:NoSchedule",))),
-        (policy({**SPEC, "sandboxWorkloads": {"enabled": False}}), pool()),
-    ],
-)
-def test_what_suits_the_pools_has_nothing_said_of_it(found: Any, of: Any) -> None:
-    assert list(unsuitable(found, [of])) == []
-
-
 def machine(containerd: str = "2.1.6", gpus: str = "0") -> dict[str, Any]:
     return {
         "metadata": {"name": "n0", "labels": pool().node_selector},
         "status": {"nodeInfo": {"containerRuntimeVersion": f"containerd://{containerd}"}, "allocatable": {GPU: gpus}},
     }
-
-
-@pytest.mark.parametrize(
-    ("toolkit", "node", "feared"),
-    [
-        ({}, machine(), True),
-        ({"env": [{"name": "OTHER", "value": "file"}]}, machine(), True),
-        ({"env": [{"name": "RUNTIME_CONFIG_SOURCE", "value": "file"}]}, machine(), False),
-        ({}, machine(containerd="1.7.30"), False),
-        ({}, machine(gpus="8"), False),
-        ({}, {**machine(), "metadata": {"name": "other", "labels": {}}}, False),
-    ],
-)
-def test_a_toolkit_that_would_break_the_nodes_is_named(toolkit: Any, node: Any, feared: bool) -> None:
-    reasons = list(unsuitable(policy({**SPEC, "toolkit": toolkit}), [pool()], [node]))
-    assert ["issue 2646" in reason and "here n0" in reason for reason in reasons] == [True] * feared
 
 
 @pytest.mark.parametrize("driver", ["operator", "aks"])
@@ -127,32 +59,6 @@ def test_of_several_policies_the_one_that_is_not_ignored_counts() -> None:
     first = policy(creationTimestamp="2026-01-01T00:00:00Z", name="first")
     assert followed([policy(state="ignored"), first]) == first
     assert followed([]) is None
-
-
-@pytest.mark.parametrize(
-    ("found", "said"),
-    [
-        (policy(), []),
-        (policy(labels={"app.kubernetes.io/version": "v26.7.0"}), []),
-        (policy(labels={"app.kubernetes.io/version": "v24.9.2"}), ["is of GPU Operator v24.9.2"]),
-        (policy(labels={}), ["does not say its version"]),
-        (with_driver(useNvidiaDriverCRD=True), ["leaves the driver to NVIDIADriver objects"]),
-    ],
-)
-def test_an_older_operator_and_a_driver_that_is_set_elsewhere_are_told(found: Any, said: list[str]) -> None:
-    told = list(remarks(found))
-    assert len(told) == len(said)
-    assert all(words in text for words, text in zip(said, told, strict=True))
-
-
-def test_a_discovery_that_takes_ethernet_for_infiniband_is_told() -> None:
-    """The labels of the Node Feature Discovery in the chart, 26.3.3: classes 02, 0200 and 0207, by vendor alone."""
-    labels = {"feature.node.kubernetes.io/pci-15b3.present": "true"}
-    system = {**machine(), "metadata": {"name": "system-0", "labels": labels}}
-    of_the_pool = {**machine(), "metadata": {"name": "n0", "labels": {**pool().node_selector, **labels}}}
-    (said,) = remarks(policy(), [pool()], [system, of_the_pool])
-    assert "such as system-0. On other kernels" in said
-    assert list(remarks(policy(), [pool()], [of_the_pool, machine()])) == []
 
 
 def waited(deploy: Deploy, monkeypatch: pytest.MonkeyPatch, *seen: list[Any], timeout: float = 5) -> Any:
@@ -212,24 +118,3 @@ def test_where_the_policy_does_not_suit_nothing_is_made_in_the_cluster(
     for preview in (True, False):
         with pytest.raises(pulumi.RunError, match=r"(?s)others have to act first.*driver.enabled: false.*kubectl edit"):
             deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=stack)).pools, preview=preview)
-
-
-@pytest.mark.parametrize(
-    ("configuration", "key", "reason"),
-    [
-        (theirs(driverVersion="580.1"), "gpuOperator.driverVersion", "does nothing with existing: true"),
-        (theirs(values={"a": 1}), "gpuOperator.values", "does nothing with existing: true"),
-        (theirs(chart={"version": "v26.3.3"}), "gpuOperator.chart", "does nothing with existing: true"),
-        (
-            existing(written(nodeSelector={"pool": "a"}, gpuDriver="none"), gpuOperator={"existing": True}),
-            "gpuOperator.existing",
-            "no pool has GPUs",
-        ),
-    ],
-)
-def test_what_would_say_nothing_is_refused(configuration: Any, key: str, reason: str) -> None:
-    assert reason in mistakes(configuration)[key]
-
-
-def test_it_is_for_clusters_that_exist() -> None:
-    assert "is for existingCluster" in mistakes(changed(gpuOperator={"existing": True}))["gpuOperator.existing"]

@@ -1,6 +1,5 @@
 """A Network Operator that others keep: its policies are judged, waited for, and nothing is installed."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,7 +15,7 @@ from aks_infiniband.operators.nic_policy import nic_policy_specs
 from declared.pulumi_mocks import Deploy
 from tests.some_pools import pool
 from tests.unit.components.rdma_programs import JOB, RELEASE
-from tests.unit.components.stack_files import changed, existing, mistakes
+from tests.unit.components.stack_files import existing
 from tests.unit.components.stack_files import pool as written
 
 NIC = "feature.node.kubernetes.io/pci-15b3.present"
@@ -36,11 +35,6 @@ def policy(spec: Mapping[str, Any] = SHARED, kind: str = "NicClusterPolicy", sta
     }
 
 
-def offering(name: str) -> dict[str, Any]:
-    config = {"configList": [{"resourceName": name, "rdmaHcaMax": 8}]}
-    return {**SHARED, "rdmaSharedDevicePlugin": {**SECTION, "config": json.dumps(config)}}
-
-
 def without(section: str) -> dict[str, Any]:
     return {key: value for key, value in SHARED.items() if key != section}
 
@@ -57,71 +51,6 @@ def lacking(
 
 
 TAINTED = pool(taints=("sku=gpu:NoSchedule",))
-
-
-@pytest.mark.parametrize(
-    ("of", "spec", "words", "remedy"),
-    [
-        (pool(), without("ofedDriver"), "no policy has ofedDriver for pool ndh100", '"ofedDriver": {'),
-        (pool(nic_driver="inbox"), SHARED, "the driver of pool ndh100 is inbox", "driver: doca-ofed"),
-        (pool(), without("rdmaSharedDevicePlugin"), "offers rdma/shared_ib to pods", '"rdmaSharedDevicePlugin": {'),
-        (
-            pool(),
-            offering("hca"),
-            "offers rdma/hca by its rdmaSharedDevicePlugin; pods of pool ndh100 request",
-            "shared_ib",
-        ),
-        (
-            pool(),
-            {**SHARED, "rdmaSharedDevicePlugin": {**SECTION, "config": "{"}},
-            "offers no resource that can be read",
-            "shared_ib",
-        ),
-        (pool(mode="sriov"), SHARED, "hands out the HCAs of pool ndh100 a second time", "networkOperator.mode"),
-        (TAINTED, SHARED, "does not tolerate the taint sku=gpu:NoSchedule", '{"spec": {"tolerations": [{"key": "sku"'),
-    ],
-)
-def test_what_is_missing_is_named_with_the_object_to_apply(of: Pool, spec: Any, words: str, remedy: str) -> None:
-    found = lacking(of, [policy(spec)])
-    assert any(words in what and remedy in do for what, do in found), found
-
-
-def test_the_command_adds_a_resource_and_keeps_what_is_offered_already() -> None:
-    ((_, do),) = lacking(pool(), [policy(offering("hca"))])
-    assert do.startswith("kubectl patch nicclusterpolicy nic-cluster-policy --type merge --patch ")
-    patch = json.loads(do.partition("--patch ")[2].strip("'"))
-    entries = json.loads(patch["spec"]["rdmaSharedDevicePlugin"]["config"])["configList"]
-    assert [entry["resourceName"] for entry in entries] == ["shared_ib", "hca"]
-
-
-def test_without_policy_or_rule_the_whole_object_is_given() -> None:
-    (rule, whole) = lacking(pool(), [], [node(pool())])
-    assert "nodes of pool ndh100 lack the label feature.node.kubernetes.io/pci-15b3.present=true" in rule[0]
-    assert json.loads(rule[1].split("'")[1])["kind"] == "NodeFeatureRule"
-    assert "does not have a NicClusterPolicy" in whole[0]
-    assert json.loads(whole[1].split("'")[1])["spec"] == SHARED
-
-
-def test_the_label_of_gpus_is_asked_for_only_if_the_gpu_operator_is_ours() -> None:
-    found = lacking(pool(), [policy()], [node(pool(), NIC)], finds_gpus=True)
-    assert ["by which the GPU Operator knows them: n0" in what for what, _ in found] == [True]
-    assert lacking(pool(), [policy()], [node(pool(), NIC)]) == []
-
-
-@pytest.mark.parametrize(
-    ("affinity", "suits"),
-    [
-        ({"matchExpressions": [{"key": NIC, "operator": "In", "values": ["true"]}]}, True),
-        ({"matchExpressions": [{"key": NIC, "operator": "Exists"}]}, True),
-        ({"matchExpressions": [{"key": "pool", "operator": "In", "values": ["other"]}]}, False),
-        ({"matchExpressions": [{"key": NIC, "operator": "DoesNotExist"}]}, False),
-        ({"matchExpressions": [{"key": NIC, "operator": "NotIn", "values": ["true"]}]}, False),
-    ],
-)
-def test_nodes_that_a_policy_leaves_out_are_named(affinity: Any, suits: bool) -> None:
-    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [affinity]}}
-    found = lacking(pool(), [policy({**SHARED, "nodeAffinity": required})])
-    assert (not any("leaves out nodes of pool ndh100: n0" in what for what, _ in found)) is suits
 
 
 def test_a_section_may_stand_in_a_node_policy_of_the_pool() -> None:
@@ -182,17 +111,3 @@ def test_where_the_policies_do_not_suit_nothing_is_made(deploy: Deploy, monkeypa
             pulumi.RunError, match=r"(?s)others have to act first.*not have a NicClusterPolicy.*kubectl apply"
         ):
             deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=stack)).pools, preview=preview)
-
-
-@pytest.mark.parametrize(
-    ("configuration", "key", "reason"),
-    [
-        (theirs(driverVersion="doca3.1"), "networkOperator.driverVersion", "does nothing with existing: true"),
-        (theirs(values={"a": 1}), "networkOperator.values", "does nothing with existing: true"),
-        (theirs(chart={"version": "26.4.1"}), "networkOperator.chart", "does nothing with existing: true"),
-        (theirs(mode="ipoib"), "networkOperator.existing", "does not go with mode ipoib"),
-        (changed(networkOperator={"existing": True}), "networkOperator.existing", "is for existingCluster"),
-    ],
-)
-def test_what_would_say_nothing_is_refused(configuration: Any, key: str, reason: str) -> None:
-    assert reason in mistakes(configuration)[key]

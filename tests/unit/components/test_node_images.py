@@ -2,10 +2,7 @@
 
 from typing import Any
 
-import pytest
 from aks_infiniband.facts.node_images import VERSION_LABEL, contradictions
-from aks_infiniband.operators.charts import ValuesError
-from aks_infiniband.operators.gpu_operator import gpu_operator_values
 from aks_infiniband.stack.image_owners import contradicting
 
 from tests.some_pools import GB300, pool
@@ -51,19 +48,3 @@ def test_of_many_nodes_with_one_image_each_contradiction_is_told_once() -> None:
         f"node image {WITH_DRIVERS[VERSION_LABEL]} of pool gb300 has the GPU driver, and gpuDriver is operator: two "
         "drivers break the node"
     ]
-
-
-def test_the_operator_brings_nothing_that_the_node_image_has() -> None:
-    values = gpu_operator_values([gb300(gpu_driver="image")])
-    parts = ("driver", "toolkit", "devicePlugin", "dcgmExporter")
-    assert [values[part]["enabled"] for part in parts] == [False] * 4
-    by_operator = gpu_operator_values([gb300()])
-    assert by_operator["driver"]["enabled"]
-    assert "devicePlugin" not in by_operator
-
-
-def test_a_gpu_operator_has_one_owner_of_the_device_plugin() -> None:
-    image = gb300(gpu_driver="image")
-    own = pool(GB300, "other", gpu_driver="image", gpu_device_plugin="operator", nic_driver="inbox")
-    with pytest.raises(ValuesError, match="two owners of their device plugin"):
-        gpu_operator_values([image, own])

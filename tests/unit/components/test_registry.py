@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import Any
 
 import pulumi
-import pytest
 from aks_infiniband import RdmaCluster, RdmaClusterArgs, load
 from aks_infiniband.facts.versions import Image
 from aks_infiniband.operators.charts import gpu_operator_images, network_operator_images
@@ -16,24 +15,6 @@ from declared.pulumi_mocks import Deploy
 from tests.unit.components.rdma_programs import configuration
 
 MIRROR = Registry(images="acr.example:5000/mirror", pull_secret="aks-infiniband-registry")
-
-
-@pytest.mark.field_report("C11")
-@pytest.mark.parametrize(
-    ("reference", "mirrored"),
-    [
-        ("nvcr.io/nvidia/mellanox/doca-driver:1", "acr.example:5000/mirror/nvidia/mellanox/doca-driver:1"),
-        ("nvcr.io/nvidia", "acr.example:5000/mirror/nvidia"),
-        ("localhost:5000/a/b@sha256:0", "acr.example:5000/mirror/a/b@sha256:0"),
-        ("python:3.12", "acr.example:5000/mirror/library/python:3.12"),
-        ("docker.io/python:3.12", "acr.example:5000/mirror/library/python:3.12"),
-        ("bitnami/redis:7", "acr.example:5000/mirror/bitnami/redis:7"),
-        ("acr.example:5000/mirror/mine:1", "acr.example:5000/mirror/mine:1"),
-    ],
-)
-def test_an_image_keeps_the_path_that_it_has_at_its_source(reference: Any, mirrored: Any) -> None:
-    assert MIRROR.image(reference) == mirrored
-    assert Registry().image(reference) == reference
 
 
 def test_custom_resources_and_pods_name_the_pull_secret_each_in_their_way() -> None:
@@ -52,23 +33,6 @@ def test_custom_resources_and_pods_name_the_pull_secret_each_in_their_way() -> N
 def test_both_charts_are_left_alone_without_a_registry() -> None:
     assert network_operator_images(Registry()) == {}
     assert gpu_operator_images(Registry()) == {}
-
-
-@pytest.mark.field_report("C11")
-def test_both_charts_pull_from_the_registry_with_the_secret_in_the_form_that_each_part_takes() -> None:
-    network = network_operator_images(MIRROR)
-    assert network["operator"]["repository"] == "acr.example:5000/mirror/nvidia/cloud-native"
-    assert network["imagePullSecrets"] == ["aks-infiniband-registry"]
-    assert network["node-feature-discovery"] == {
-        "image": {"repository": "acr.example:5000/mirror/nvidia/mellanox/node-feature-discovery"},
-        "imagePullSecrets": [{"name": "aks-infiniband-registry"}],
-    }
-    driver = gpu_operator_images(MIRROR)["driver"]
-    assert driver == {
-        "repository": "acr.example:5000/mirror/nvidia",
-        "imagePullSecrets": ["aks-infiniband-registry"],
-        "manager": {"repository": "acr.example:5000/mirror/nvidia/cloud-native"},
-    }
 
 
 def test_the_secret_is_one_that_pods_pull_with_and_the_engine_keeps_its_content(deploy: Deploy) -> None:

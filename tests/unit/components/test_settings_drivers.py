@@ -6,7 +6,7 @@ import pytest
 from aks_infiniband import SIZES
 from aks_infiniband.facts.catalog.machine import keeps_gpu_operator_off
 
-from tests.unit.components.stack_files import changed, loaded, mistakes, pool
+from tests.unit.components.stack_files import loaded, pool
 
 GB300 = "Standard_ND128isr_GB300_v6"
 
@@ -61,32 +61,3 @@ def test_pools_whose_gpus_the_operator_must_not_touch_are_told_apart(owner: Any,
 def test_hcas_reach_gpus_by_dma_buf_where_it_is_asked_for_and_there(given: dict[str, str], way: bool) -> None:
     (resolved,) = loaded(pools=[pool(**given)]).pools
     assert resolved.dma_buf is way
-
-
-V100 = "Standard_ND40rs_v2"
-
-
-@pytest.mark.parametrize(
-    ("size", "given", "key"),
-    [
-        (V100, {"chart": {"version": "v26.7.0"}}, "chart.version"),
-        (V100, {"chart": {"version": "27.1.0"}}, "chart.version"),
-        (V100, {"driverVersion": "595.91.07"}, "driverVersion"),
-        (V100, {"values": {"driver": {"version": "595.91.07"}}}, "driverVersion"),
-        (V100, {"driverVersion": "580.126.20", "chart": {"version": "v26.7.0"}}, None),
-        (V100, {"chart": {"version": "v26.3.3"}}, None),
-        ("Standard_ND96asr_v4", {"driverVersion": "595.91.07", "chart": {"version": "v26.7.0"}}, None),
-    ],
-)
-def test_a_driver_without_v100_is_refused_for_a_pool_of_them(size: str, given: dict[str, Any], key: str | None) -> None:
-    found = mistakes(changed(pools=[pool(vmSize=size)], gpuOperator=given)) if key else {}
-    assert list(found) == ([f"gpuOperator.{key}"] if key else [])
-    if key is None:
-        assert loaded(pools=[pool(vmSize=size)], gpuOperator=given).operators.gpu
-    else:
-        assert "give driverVersion of branch 580" in found[f"gpuOperator.{key}"]
-
-
-def test_azures_own_driver_is_no_matter_of_the_operators_chart() -> None:
-    given = {"chart": {"version": "v26.7.0"}}
-    assert loaded(pools=[pool(vmSize=V100, gpuDriver="aks")], gpuOperator=given).operators.gpu

@@ -1,15 +1,12 @@
 """Tags in the stack file reach every Azure resource that takes any, within Azure's limits."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import pulumi
 import pytest
 
 from declared.pulumi_mocks import Deploy
 from rehearsal.azure.resources import KINDS
 from tests.unit.components.rdma_programs import CLUSTER, program
-from tests.unit.components.stack_files import changed, cluster, loaded, mistakes
+from tests.unit.components.stack_files import cluster, loaded
 
 TAGS = {"costcenter": "4711", "Team": "training"}
 WORKSPACE = (
@@ -29,28 +26,6 @@ def test_every_resource_that_takes_tags_has_them(deploy: Deploy) -> None:
             assert resource.inputs["tags"] == TAGS, resource.urn
     (system,) = next(found for found in made if found.type == CLUSTER).inputs["agentPoolProfiles"]
     assert system["tags"] == TAGS
-
-
-def test_without_tags_azure_is_asked_for_none(deploy: Deploy) -> None:
-    assert not [made.urn for made in deploy(program()).registrations if "tags" in made.inputs]
-
-
-@pytest.mark.parametrize(
-    ("tags", "reason"),
-    [
-        ({"a/b": "x"}, "must be the name of a tag"),
-        ({"x" * 513: "x"}, "must be the name of a tag"),
-        ({"Azure-team": "x"}, "must not begin with azure, microsoft or windows"),
-        ({"team": "x" * 257}, "must be the value of a tag: at most 256 characters"),
-        ({"team": 5}, "put it in quotes"),
-        ({f"tag{number}": "x" for number in range(51)}, "must have at most 50"),
-        ({"team": "a", "Team": "b"}, "must differ from 'team' in more than upper and lower case"),
-    ],
-)
-def test_tags_that_azure_would_refuse_are_refused(tags: Mapping[str, Any], reason: str) -> None:
-    ((key, found),) = mistakes(changed(cluster=cluster(tags=tags))).items()
-    assert key.startswith("cluster.tags")
-    assert reason in found
 
 
 def test_the_most_that_azure_takes_is_taken() -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from aks_infiniband.facts.baselines import GivenThreshold
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.hosts.node_daemon import UNPRIVILEGED
 from aks_infiniband.light_check.documents import cron_job_spec, exporter_spec, idle_node, policies, rules
@@ -143,6 +144,15 @@ def test_the_check_begins_when_every_pool_is_validated_and_is_left_out_unless_as
     assert [made.inputs["spec"].get("suspend") for made in cron_jobs] == [None, True]
     for cron_job_ in cron_jobs:
         assert {"rdma-ndh100-validate"} <= cron_job_.dependencies
+
+
+def test_every_run_judges_by_the_settings_of_the_validation(deploy: Deploy) -> None:
+    validation = {"errorCounters": "enforce", "thresholds": {"rdma-write-bandwidth": {"fail": 300}}}
+    bounds, place = {"rdma-write-bandwidth": GivenThreshold(fail=300)}, "aks-infiniband-system"
+    made = deploy(program(lightCheck=HOURLY, validation=validation)).all("kubernetes:batch/v1:CronJob")
+    for each in (cron_job.inputs["spec"] for cron_job in made):
+        options: Any = {"schedule": each["schedule"], "suspended": "suspend" in each, "error_counters": "enforce"}
+        assert each == cron_job_spec(pool(), namespace=place, given=bounds, registry=Registry(), **options)
 
 
 def test_a_large_pool_has_a_config_map_for_each_sixteen_pods_and_the_account_may_fill_these_alone(

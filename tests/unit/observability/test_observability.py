@@ -37,10 +37,6 @@ def exporter(deployment: Deployment, pool: str) -> dict[str, Any]:
     return spec
 
 
-def test_nothing_is_watched_unless_it_is_asked_for(deploy: Deploy) -> None:
-    assert deploy(program()).all(COMPONENT) == []
-
-
 @pytest.mark.parametrize(
     ("prometheus", "group", "rules"),
     [("kube-prometheus", "monitoring.coreos.com/v1", 1), ("azure", "azmonitoring.coreos.com/v1", 0)],
@@ -98,29 +94,6 @@ def test_where_gpus_are_watched_helm_values_cannot_switch_their_exporter_off() -
     assert set(found) == {"gpuOperator.values.dcgmExporter.enabled"}
 
 
-def test_every_pool_has_an_exporter_on_its_nodes_alone(deploy: Deploy) -> None:
-    pools = ({"name": "nd", "vmSize": ND[1], "count": 2, "taints": ["a=b:NoSchedule"]}, HB)
-    made = watched(deploy, pools=pools)
-    exporters = {name for name in named(made, DAEMON_SET) if name.startswith("infiniband-exporter")}
-    assert exporters == {"infiniband-exporter-nd", "infiniband-exporter-hb"}
-    pod = exporter(made, "nd")
-    (term,) = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
-    assert [found["values"] for found in term["matchExpressions"]] == [["nd"]]
-    assert pod["tolerations"] == [{"key": "a", "operator": "Equal", "value": "b", "effect": "NoSchedule"}]
-    labels = named(made, DAEMON_SET)["infiniband-exporter-nd"]["spec"]["template"]["metadata"]["labels"]
-    assert labels["aks-infiniband/pool"] == "nd", "the monitor's label pool"
-
-
-def test_an_exporter_reads_the_machine_and_may_do_nothing_to_it(deploy: Deploy) -> None:
-    pod = exporter(watched(deploy), "nd")
-    (container,) = pod["containers"]
-    assert container["securityContext"]["runAsNonRoot"]
-    assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
-    assert all(mount["readOnly"] for mount in container["volumeMounts"])
-    assert not {"hostNetwork", "hostPID", "hostIPC"} & pod.keys()
-    assert pod["automountServiceAccountToken"] is False
-
-
 def test_an_exporter_says_what_a_machine_of_its_pool_ought_to_show(deploy: Deploy) -> None:
     made = watched(deploy)
     texts = named(made, CONFIG_MAP)["infiniband-exporter"]["data"]
@@ -129,11 +102,6 @@ def test_an_exporter_says_what_a_machine_of_its_pool_ought_to_show(deploy: Deplo
     assert "\naks_infiniband_expected_hcas 1\n" in texts["hb.prom"]
     (volume,) = (volume for volume in exporter(made, "hb")["volumes"] if volume["name"] == "expected")
     assert [item["key"] for item in volume["configMap"]["items"]] == ["hb.prom"]
-
-
-def test_an_exporters_image_comes_from_the_registry_of_the_stack(deploy: Deploy) -> None:
-    (container,) = exporter(watched(deploy, registry={"images": "acr.example/mirror"}), "nd")["containers"]
-    assert container["image"] == "acr.example/mirror/prometheus/node-exporter:v1.12.1"
 
 
 def test_no_validation_waits_for_it_and_no_pool_is_validated_anew(deploy: Deploy) -> None:
@@ -199,10 +167,6 @@ def test_a_rule_of_azure_monitor_says_what_prometheus_rule_says_in_azures_words(
     assert "for" not in xid
     assert (symbols["for"], symbols["severity"]) == ("PT5M", 2)
     assert down["resolveConfiguration"] == {"autoResolved": True, "timeToResolve": "PT10M"}
-
-
-def test_without_a_workspace_azure_monitor_gets_nothing(deploy: Deploy) -> None:
-    assert watched(deploy, prometheus="azure").all(RULE_GROUP) == []
 
 
 def test_a_workspace_is_for_azures_prometheus_and_a_cluster_that_the_program_makes() -> None:
