@@ -70,7 +70,7 @@ def nic_policy(change: Any) -> Any:
 
 
 def outcome_of_nics(case: Case) -> list[list[str]]:
-    """The lacks of policies and nodes for a pool, each with the remedy. `policies` and `labels` are other than usual."""
+    """The lacks of policies and nodes for a pool, each with the remedy. `policies` and `labels` are not the usual."""
     (pool,) = pools_of(case)
     labels = case.get("labels", [NIC, GPU])
     node = {"metadata": {"name": "n0", "labels": {**pool.node_selector, **dict.fromkeys(labels, "true")}}}
