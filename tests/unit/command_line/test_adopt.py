@@ -14,7 +14,7 @@ from aks_infiniband_cli.adopt.found import pools_in, require_nodes_in
 from aks_infiniband_cli.console import CommandError
 
 from tests.unit.command_line.cases.adopting import BY_HAND, SUBSCRIPTION, description, node
-from tests.unit.components.test_read_back import in_azure, infiniband
+from tests.unit.components.pools_in_azure import in_azure, infiniband
 
 TAKEN = description({"nic_policy": {}, "gpu_policy": {"driver": {"rdma": {"enabled": True}}}, "taken_over": {}})
 

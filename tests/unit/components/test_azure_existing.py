@@ -50,16 +50,6 @@ def write(tmp_path: Path) -> Any:
     return write
 
 
-def test_only_the_chosen_context_is_handed_on(write: Any) -> None:
-    found = read_kubeconfig(str(write(config())))
-    made = yaml.safe_load(found.kubeconfig)
-    assert (found.context, found.server) == ("capi", "https://capi.example:6443")
-    assert made["current-context"] == "capi"
-    assert [cluster["cluster"] for cluster in made["clusters"]] == [CAPI]
-    assert [user["user"] for user in made["users"]] == [TOKEN]
-    assert len(made["contexts"]) == 1
-
-
 def test_a_named_context_is_taken_instead_of_the_current_one(write: Any, tmp_path: Path, monkeypatch: Any) -> None:
     plugin = tmp_path / "kubelogin"
     plugin.write_text("#!/bin/sh\n")
@@ -108,53 +98,9 @@ def test_files_beside_the_kubeconfig_come_along_and_a_token_file_stays_one(write
     }
 
 
-@pytest.mark.parametrize(
-    ("document", "context", "reason"),
-    [
-        (config(), "cappi", "no 'cappi' among its contexts; did you mean capi[?] there are: capi, other, broken"),
-        (config(), "broken", "no 'nobody' among its users; there are: admin, plugin"),
-        (
-            config(**{"current-context": ""}),
-            None,
-            "lacks a current-context; name one of its contexts: capi, other, broken",
-        ),
-        (config(clusters=[]), None, "no 'capi' among its clusters; there are: none"),
-        (
-            config(clusters=[{"name": "capi", "cluster": {}}]),
-            None,
-            "cluster.server is not as it must be: field",
-        ),
-        ("[1, 2]", None, "is not a kubeconfig"),
-        ("a: {", None, "is not YAML: did not find expected node content in line"),
-        (
-            config(clusters=[{"name": "capi", "cluster": {"server": "https://s", "certificate-authority": "gone"}}]),
-            None,
-            "certificate-authority .*gone cannot be read: No such file",
-        ),
-    ],
-)
-def test_what_is_wrong_with_a_kubeconfig_is_said(write: Any, document: Any, context: Any, reason: Any) -> None:
-    with pytest.raises(KubeconfigError, match=reason):
-        read_kubeconfig(str(write(document)), context=context)
-
-
 def test_a_kubeconfig_that_is_not_there_names_the_path(tmp_path: Path) -> None:
     with pytest.raises(KubeconfigError, match=f"{tmp_path}/none cannot be read: No such file"):
         read_kubeconfig("none", folder=tmp_path)
-
-
-@pytest.mark.field_report("D6")
-@pytest.mark.parametrize(
-    "plugin",
-    [
-        {**KUBELOGIN, "args": ["get-token", "--login", "devicecode"]},
-        {**KUBELOGIN, "args": ["get-token"], "env": [{"name": "AAD_LOGIN_METHOD", "value": "interactive"}]},
-    ],
-)
-def test_a_login_that_waits_for_a_person_is_refused_with_the_command_that_mends_it(write: Any, plugin: Any) -> None:
-    path = write(config(users=[{"name": "admin", "user": {"exec": plugin}}]))
-    with pytest.raises(KubeconfigError, match=f"kubelogin convert-kubeconfig --kubeconfig {path} --login azurecli"):
-        read_kubeconfig(str(path))
 
 
 def test_a_login_method_from_the_environment_section_counts(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,8 @@ from aks_infiniband_cli.adopt.found import Found, pools_in
 
 from tests.cases import Case, replaced
 from tests.some_pools import H100, pool
+from tests.unit.components.pools_in_azure import in_azure, infiniband, ordinary
 from tests.unit.components.stack_files import KUBECONFIG
-from tests.unit.components.test_read_back import in_azure, infiniband, ordinary
 
 SUBSCRIPTION: Final = "00000000-0000-0000-0000-0000000000aa"
 PLACE: Final = AksPlace(subscription=SUBSCRIPTION, resource_group="g", name="guide")
