@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 from aks_infiniband.handwritten import read, shortened
 from aks_infiniband.handwritten.form import Form, formed
-from aks_infiniband.stack.load import load
+from aks_infiniband.stack.load import REGISTRY_CREDENTIALS, load
 from aks_infiniband.stack.stack import Stack
 from pydantic import Field
 
@@ -41,9 +41,15 @@ def configuration_of(file: Path) -> Mapping[str, Any]:
 
 
 def stack_of(file: Path, configuration: Mapping[str, Any]) -> Stack:
-    """The stack that the program's own loader makes of a file's configuration. Raises SettingsError as that does."""
+    """The stack that the program's own loader makes of a file's configuration. Raises SettingsError as that does.
+
+    Its registry credentials are the encrypted ones of the file: commands only name the Secret that holds them.
+    """
+    settings, encrypted = {**_named(configuration, file.name)}, None
+    if isinstance(held := settings.get(REGISTRY_CREDENTIALS), dict) and set(held) == {"secure"}:
+        encrypted = settings.pop(REGISTRY_CREDENTIALS)["secure"]
     with chdir(file.parent):  # files that it names are relative to it, as for the engine
-        return load(_named(configuration, file.name))
+        return load(settings, credentials=encrypted)
 
 
 class _Project(Form):

@@ -71,7 +71,7 @@ def _container(seconds: int, tries: int) -> tuple[Any, Any]:
     """The validation's container for a pool of two machines like the virtual one's nodes, and what is expected."""
     infiniband = replace(SIZES[HBV4].infiniband, hca_count=len(HCAS[0]), rate_gbps=_LINK_GBPS)
     of_size = pool(HBV4, name="soft")
-    two = replace(of_size, size=replace(of_size.size, infiniband=infiniband))
+    two = of_size.model_copy(update={"size": replace(of_size.size, infiniband=infiniband)})
     expected: Any = {**expectations(two, tries=tries, error_counters="off"), "thresholds": {}}
     spec = validation_spec(
         two,

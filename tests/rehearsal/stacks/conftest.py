@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 import yaml
-from aks_infiniband import load
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.stack.pool_outputs import pod_templates
+from aks_infiniband_cli.stack_file import configuration_of, stack_of
 from lightkube.resources.core_v1 import Event, Node, Pod
 
 from rehearsal.outcome.reports import reports_of
@@ -53,9 +53,9 @@ class Stack(RehearsedStack):
 
     def workload(self, pool: str) -> dict[str, Any]:
         """The output of `aks-infiniband workload` for a pool, for the stack as it is rehearsed."""
-        deployed = yaml.safe_load(self.rehearsal.engine_as_it_is().stack_file.read_text())["config"]
+        rehearsed = configuration_of(self.rehearsal.engine_as_it_is().stack_file)
         with chdir(self.rehearsal.project):
-            stack = load(deployed)
+            stack = stack_of(self.file, rehearsed)
         return pod_templates(stack, next(found for found in stack.pools if found.name == pool))
 
     def verdicts(self) -> dict[str, str]:

@@ -2,9 +2,12 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from aks_infiniband.resources.registry import PULL_SECRET
 from aks_infiniband_cli.main import main
 
 from rehearsal.tools.paths import PROJECT
@@ -25,6 +28,22 @@ def test_it_prints_what_a_program_that_makes_jobs_reads(capsys: pytest.CaptureFi
     assert json.loads(printed(capsys, "hbv3", "--stack", "mixed")) == {"hbv3": found["hbv3"]}
     document = json.loads(printed(capsys, "--stack", "mixed", "--output", "json"))
     assert (document["schema_version"], document["pools"]) == (1, found)
+
+
+def test_a_stack_file_may_hold_the_encrypted_login_of_its_registry(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `pulumi config set --secret` writes it."""
+    stack = yaml.safe_load((PROJECT / "Pulumi.dev.yaml").read_text())
+    stack["config"] |= {
+        "aks-infiniband:registry": {"images": "mirror.example.com/aks"},
+        "aks-infiniband:registryCredentials": {"secure": "v1:GsnP9m/ssnS2jtCL:GVBJgGdlS"},
+        "aks-infiniband:workload": {"registryCredentials": True},
+    }
+    (tmp_path / "Pulumi.dev.yaml").write_text(yaml.safe_dump(stack))
+    assert main(["workload", "--stack", "dev", "--folder", str(tmp_path)]) == 0
+    template = json.loads(capsys.readouterr().out)["ndh100"]["podTemplate"]
+    assert template["spec"]["imagePullSecrets"] == [{"name": PULL_SECRET}]
 
 
 def test_the_sample_is_a_list_that_kubectl_applies(capsys: pytest.CaptureFixture[str]) -> None:
