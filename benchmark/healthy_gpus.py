@@ -45,10 +45,10 @@ def measured(gpus: int, node: str = "this-host") -> Any:
         return part.measure(place, {"count": gpus, "seconds": SECONDS})
 
 
-def said(found: list[Any]) -> list[dict[str, Any]]:
+def said(measured: list[Any]) -> list[dict[str, Any]]:
     """The judgement of them, without what passes."""
-    plan: Any = {"count": len(found[0]["gpus"]), "seconds": SECONDS}
-    checks = judge.judge_gpus([found], plan, [one["node"] for one in found])
+    plan: Any = {"count": len(measured[0]["gpus"]), "seconds": SECONDS}
+    checks = judge.judge_gpus([measured], plan, [one["node"] for one in measured])
     kept = ("check", "verdict", "node", "device", "measured", "cause")
     return [{key: check[key] for key in kept} for check in checks if check["verdict"] != "pass"]
 

@@ -32,11 +32,11 @@ def read(files: Iterable[Path]) -> dict[str, dict[str, Any]]:
     return {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in files}
 
 
-def _rows(found: Mapping[str, Any]) -> Iterator[str]:
-    machine = found["machine"]
+def _rows(results: Mapping[str, Any]) -> Iterator[str]:
+    machine = results["machine"]
     models = sorted({line.partition(",")[0] for line in machine["gpus"]})
     host = [f"{len(machine['gpus'])} × {', '.join(models)}", machine["nccl"], machine["date"]]
-    (ring,) = [run["rows"] for run in found["comparison"] if run["tuning"] == "ring"]
+    (ring,) = [run["rows"] for run in results["comparison"] if run["tuning"] == "ring"]
     for row in (row for row in ring if row["bytes"] in _SHOWN):
         medians = [f"{statistics.median(row[tool]):.1f}" for tool in ("nccl_tests", "nccl")]
         cells = [*host, _size(row["bytes"]), *medians, f"{row['difference_percent']['nccl']:+.2f} %"]

@@ -41,14 +41,14 @@ def chart(sizes: Iterable[str], *, repository: str = "") -> dict[str, str]:
     """The chart's files for pools of these sizes, by path. repository: its address, for the chart's links."""
     sizes = list(sizes)
     every, files = list(kinds(sizes)), Files()
-    found: dict[str, str] = {}
+    templates: dict[str, str] = {}
     for document in validation(every):
-        found.update([template(document, "validation", files)])
+        templates.update([template(document, "validation", files)])
     for part in ("lightCheck", "observability"):
         for document in of_part(part, every):
             path, text = template(document, part, files)
-            assert path not in found, f"two templates are {path}"
-            found[path] = text
+            assert path not in templates, f"two templates are {path}"
+            templates[path] = text
     schema = values_schema()
     schema["properties"]["pools"]["items"]["properties"]["vmSize"]["enum"] = sorted(sizes)
     links = {"home": repository, "sources": [repository]} if repository else {}
@@ -62,7 +62,7 @@ def chart(sizes: Iterable[str], *, repository: str = "") -> dict[str, str]:
         **{str(path.relative_to(_SOURCE)): _written(path) for path in _SOURCE.rglob("*") if path.is_file()},
         "Chart.yaml": yaml.safe_dump({**described, "version": version(), "appVersion": version(), **links}),
         **files.texts,
-        **found,
+        **templates,
     }
 
 

@@ -41,9 +41,9 @@ class Slot:
         raise AssertionError("all facts of a kind decide everything")
 
 
-def _decides(chosen: Sequence[str], found: Sequence[tuple[Mapping[str, str], str]]) -> bool:
+def _decides(chosen: Sequence[str], seen_values: Sequence[tuple[Mapping[str, str], str]]) -> bool:
     seen: dict[tuple[str, ...], str] = {}
-    return all(seen.setdefault(tuple(facts[name] for name in chosen), value) == value for facts, value in found)
+    return all(seen.setdefault(tuple(facts[name] for name in chosen), value) == value for facts, value in seen_values)
 
 
 def _comparable(value: Any) -> str:
@@ -83,24 +83,24 @@ class EachPool:
 Node = Literal | Slot | Fields | Items | Json | EachPool
 
 
-def common(found: Mapping[Kind, Any]) -> Node:
+def common(by_kind: Mapping[Kind, Any]) -> Node:
     """The tree of documents, by kind."""
-    values = list(found.values())
+    values = list(by_kind.values())
     if all(value == values[0] and type(value) is type(values[0]) for value in values):
         return _tree(values[0])
     if all(isinstance(value, Parsed) for value in values):
-        return Json(common({kind: value.value for kind, value in found.items()}))
+        return Json(common({kind: value.value for kind, value in by_kind.items()}))
     if all(isinstance(value, dict) and value for value in values):  # one without fields would become null
-        return Fields({key: _entry(key, found) for key in dict.fromkeys(key for value in values for key in value)})
+        return Fields({key: _entry(key, by_kind) for key in dict.fromkeys(key for value in values for key in value)})
     if all(isinstance(value, list) for value in values) and len({len(value) for value in values}) == 1:
-        return Items([common({kind: value[at] for kind, value in found.items()}) for at in range(len(values[0]))])
-    return Slot(found)
+        return Items([common({kind: value[at] for kind, value in by_kind.items()}) for at in range(len(values[0]))])
+    return Slot(by_kind)
 
 
-def _entry(key: str, found: Mapping[Kind, Any]) -> Node:
-    if all(key in value for value in found.values()):
-        return common({kind: value[key] for kind, value in found.items()})
-    return Slot({kind: value.get(key, ABSENT) for kind, value in found.items()})
+def _entry(key: str, by_kind: Mapping[Kind, Any]) -> Node:
+    if all(key in value for value in by_kind.values()):
+        return common({kind: value[key] for kind, value in by_kind.items()})
+    return Slot({kind: value.get(key, ABSENT) for kind, value in by_kind.items()})
 
 
 def _tree(value: Any) -> Node:

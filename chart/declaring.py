@@ -56,9 +56,9 @@ def declared(part: Part, pools: Sequence[Pool], asked: Asked) -> list[dict[str, 
     return [_of_helm(document) for document in _objects(kubernetes_objects(program))]
 
 
-def _objects(found: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
+def _objects(documents: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
     """The objects that an API server knows, without a Stash of the engine."""
-    return (document for document in found if "kind" in document)
+    return (document for document in documents if "kind" in document)
 
 
 def _of_helm(node: Any) -> Any:

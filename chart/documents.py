@@ -89,13 +89,13 @@ def of_part(part: Part, kinds: Sequence[Kind]) -> list[OfPools | Shared]:
     return [*shared, *_of_pools(by_kind)]
 
 
-def _of_pools(found: Mapping[Key, Mapping[Kind, Any]]) -> list[OfPools | Shared]:
-    every = {kind for by_kind in found.values() for kind in by_kind}
+def _of_pools(by_key: Mapping[Key, Mapping[Kind, Any]]) -> list[OfPools | Shared]:
+    every = {kind for by_kind in by_key.values() for kind in by_kind}
 
     def there(by_kind: Mapping[Kind, Any]) -> Slot | None:
         return Slot({kind: kind in by_kind or ABSENT for kind in every}) if by_kind.keys() != every else None
 
-    return [OfPools(key, common(by_kind), there(by_kind)) for key, by_kind in found.items()]
+    return [OfPools(key, common(by_kind), there(by_kind)) for key, by_kind in by_key.items()]
 
 
 def _run(part: Part, kinds: Sequence[Kind], asked: Asked) -> tuple[dict[Key, dict[Kind, Any]], list[Shared]]:

@@ -62,9 +62,9 @@ def label(urn: str) -> str:
     return f"{types.rpartition('$')[2] if '$' in types else types.rpartition('::')[2]}::{name}"
 
 
-def text(found: Any) -> str:
+def text(document: Any) -> str:
     """The document as YAML."""
-    dumped: str = yaml.dump(found, Dumper=_Dumper, sort_keys=False, width=120, allow_unicode=True)
+    dumped: str = yaml.dump(document, Dumper=_Dumper, sort_keys=False, width=120, allow_unicode=True)
     return dumped
 
 

@@ -40,7 +40,9 @@ def connected(kubeconfig: str) -> Client:
 
 def operators_in(client: Client) -> set[str]:
     """The namespaces whose pods are believed to be an operator's. Raises NO_ANSWER."""
-    return trusted_namespaces(View(daemon_sets=[found.to_dict() for found in client.list(DaemonSet, namespace="*")]))
+    return trusted_namespaces(
+        View(daemon_sets=[daemon_set.to_dict() for daemon_set in client.list(DaemonSet, namespace="*")])
+    )
 
 
 @contextmanager

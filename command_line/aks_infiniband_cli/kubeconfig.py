@@ -71,6 +71,6 @@ def _named(given: str | None) -> tuple[str, str]:
     if given:
         return given, "--kubeconfig names it"
     if several:
-        found = next((path for path in several if _is_there(path)), several[0])
-        return found, "KUBECONFIG names it; --kubeconfig can name another"
+        first = next((path for path in several if _is_there(path)), several[0])
+        return first, "KUBECONFIG names it; --kubeconfig can name another"
     return _DEFAULT, "name another with --kubeconfig or KUBECONFIG"

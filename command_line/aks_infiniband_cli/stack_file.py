@@ -29,8 +29,8 @@ def configuration_of(file: Path) -> Mapping[str, Any]:
     file.
     """
     with named(file):
-        found = read(file) or {}
-    configuration = found.get("config") if isinstance(found, dict) else found
+        document = read(file) or {}
+    configuration = document.get("config") if isinstance(document, dict) else document
     if not configuration:
         raise CommandError(
             f"{file} does not have a configuration: a stack file has `config:`, `aks-infiniband init` writes one"
@@ -74,12 +74,14 @@ def subscription_of(given: str | None, configuration: Mapping[str, Any]) -> str:
     """The ID of the subscription: as given, of the stack, or of the environment. Raises CommandError without one."""
     variable = next((os.environ[name] for name in _VARIABLES if os.environ.get(name)), None)
     configured = configuration.get(SUBSCRIPTION)
-    found = given or configured or variable
-    if not found:
+    subscription = given or configured or variable
+    if not subscription:
         raise CommandError(
             f"which subscription? Say --subscription, ${_VARIABLES[0]} or {SUBSCRIPTION}: `az account show --query id`"
         )
-    if not re.fullmatch(_GUID, str(found)):
+    if not re.fullmatch(_GUID, str(subscription)):
         source = "--subscription" if given else SUBSCRIPTION if configured else "the environment"
-        raise CommandError(f"{source} names subscription {shortened(found)}; it must be an ID such as {_EXAMPLE}")
-    return str(found)
+        raise CommandError(
+            f"{source} names subscription {shortened(subscription)}; it must be an ID such as {_EXAMPLE}"
+        )
+    return str(subscription)

@@ -17,16 +17,18 @@ class FaultsError(ValueError):
     """A faults file with mistakes; the text names all of them."""
 
 
-def checked(found: "Any", path: str) -> "list[dict[str, Any]]":
+def checked(faults: "Any", path: str) -> "list[dict[str, Any]]":
     """The entries of a faults file. path: names the file in the error. Raises FaultsError for any mistake."""
-    if not isinstance(found, list):
-        raise FaultsError(f"{path}: must be a list of mappings, such as - {_EXAMPLE}, or [] for none, and is {found!r}")
+    if not isinstance(faults, list):
+        raise FaultsError(
+            f"{path}: must be a list of mappings, such as - {_EXAMPLE}, or [] for none, and is {faults!r}"
+        )
     mistakes = [
-        f"entry {number}: {mistake}" for number, entry in enumerate(found, start=1) for mistake in _mistakes(entry)
+        f"entry {number}: {mistake}" for number, entry in enumerate(faults, start=1) for mistake in _mistakes(entry)
     ]
     if mistakes:
         raise FaultsError("\n".join([f"{path}:", *(f"  - {mistake}" for mistake in mistakes)]))
-    return found
+    return faults
 
 
 def _mistakes(entry: "Any") -> "Iterator[str]":

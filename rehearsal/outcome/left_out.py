@@ -19,7 +19,7 @@ def not_run(kubeconfig: Path, begun: float) -> list[str]:
     """
     try:
         client = Client(config=KubeConfig.from_file(kubeconfig), trust_env=False)
-        events = [found.to_dict() for found in client.list(Event, namespace="*", fields=_FIELDS)]
+        events = [each.to_dict() for each in client.list(Event, namespace="*", fields=_FIELDS)]
     except (httpx2.HTTPError, ConfigError, OSError, ValueError):
         return []
     told = [event for event in events if event.get("lastTimestamp") and _seconds(event["lastTimestamp"]) >= int(begun)]

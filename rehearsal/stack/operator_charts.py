@@ -31,10 +31,10 @@ def version_of(chart: Path) -> str:
 
 def not_taken(config: Mapping[str, Any], charts: Mapping[str, Path]) -> list[str]:
     """The release and the charts that a stack file requires and a rehearsal lacks, in words. charts: by setting."""
-    found = []
+    refused = []
     network, release = version_of(charts["networkOperator"]), str(config.get(f"{NAMESPACE}:release") or "")
     if release and not network.removeprefix("v").startswith(f"{release}."):
-        found.append(
+        refused.append(
             f"aks-infiniband:release {release} was rehearsed in part: the images that the NIC policies name are its "
             "own. The charts' own parts, the GPU driver among them, are of "
             f"{' and '.join(f'{setting} {version_of(charts[setting])}' for setting in CHARTS)}. "
@@ -45,11 +45,11 @@ def not_taken(config: Mapping[str, Any], charts: Mapping[str, Path]) -> list[str
         asked = str(wanted.get("version") or "") if isinstance(wanted, dict) else ""
         here = version_of(chart)
         if asked.removeprefix("v") not in {"", here.removeprefix("v")}:
-            found.append(
+            refused.append(
                 f"{setting}.chart.version {asked} was not rehearsed: the chart here is {here}. "
                 "With CHARTS= and the folder of that version's charts it is"
             )
-    return found
+    return refused
 
 
 def renew_definitions(kubeconfig: Path, charts: Mapping[str, Path]) -> list[str]:

@@ -118,9 +118,11 @@ def _wanted(
     in_azure = aks.pools if aks else {}
     wanted = list(dict.fromkeys(names)) if names else list(known)
     if unknown := [name for name in wanted if name not in known and name not in in_azure]:
-        pools = ", ".join(dict.fromkeys([*known, *in_azure])) or "none"
-        raise CommandError(f"--pool {unknown[0]}: the cluster does not have this pool with InfiniBand; it has: {pools}")
-    found: list[PoolThere] = []
+        names_there = ", ".join(dict.fromkeys([*known, *in_azure])) or "none"
+        raise CommandError(
+            f"--pool {unknown[0]}: the cluster does not have this pool with InfiniBand; it has: {names_there}"
+        )
+    pools: list[PoolThere] = []
     left: list[Left] = []
     for name in wanted:
         azure = in_azure.get(name)
@@ -128,8 +130,8 @@ def _wanted(
         if why:
             left.append(Left(what=f"pool {name}", why=why))
         if name in known or not why:
-            found.append(PoolThere(nodes=known.get(name), azure=None if why else azure))
-    return found, left
+            pools.append(PoolThere(nodes=known.get(name), azure=None if why else azure))
+    return pools, left
 
 
 def _path(path: str) -> str:

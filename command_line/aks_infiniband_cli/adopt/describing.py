@@ -211,12 +211,12 @@ def _owners(pool: PoolThere, found: Found) -> list[GpuDriver]:
 
 def _beside(azure: Mapping[str, Any]) -> dict[str, Any]:
     """Azure's properties of a pool in addition to the keys of a pool: an entry of existingCluster.aks.nodePools."""
-    found = {
+    settings = {
         "subnetId": azure.get("vnetSubnetID"),
         "podSubnetId": azure.get("podSubnetID"),
         "tags": azure.get("tags"),
     }
-    return {key: value for key, value in found.items() if value}
+    return {key: value for key, value in settings.items() if value}
 
 
 def _without_mistakes(made: Description, pools: Sequence[PoolThere], error: SettingsError) -> list[PoolThere]:

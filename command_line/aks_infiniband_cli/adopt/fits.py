@@ -30,12 +30,12 @@ class Fit:
 
     def keys(self, size: MachineSize) -> dict[str, Any]:
         """The keys of the stack file's pool, except mode and NIC driver. Defaults are left out."""
-        found: dict[str, Any] = {}
+        keys: dict[str, Any] = {}
         if self.gpu_driver != size.default_gpu_driver:
-            found["gpuDriver"] = self.gpu_driver
+            keys["gpuDriver"] = self.gpu_driver
         if self.auto_gpu_direct:
-            found["gpuDirect"] = "auto"
-        return found
+            keys["gpuDirect"] = "auto"
+        return keys
 
 
 def ways_of(pool: NodesOfPool, found: Found) -> list[Way]:

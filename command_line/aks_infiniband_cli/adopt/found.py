@@ -38,10 +38,10 @@ class NodesOfPool:
 
     def keys(self) -> dict[str, Any]:
         """The keys of a stack file's pool whose nodes others keep."""
-        found: dict[str, Any] = {"name": self.name, "vmSize": self.vm_size, "count": len(self.nodes)}
+        keys: dict[str, Any] = {"name": self.name, "vmSize": self.vm_size, "count": len(self.nodes)}
         if taints := list(taints_of(self.nodes)):
-            found["taints"] = taints
-        return {**found, "nodeSelector": dict(self.selector)}
+            keys["taints"] = taints
+        return {**keys, "nodeSelector": dict(self.selector)}
 
     def offers(self, resource: str) -> bool:
         """True if a node offers a resource to pods."""

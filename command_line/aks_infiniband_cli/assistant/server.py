@@ -55,11 +55,11 @@ class _Tools:
         from aks_infiniband_cli.report import sources  # noqa: PLC0415  it takes a second
 
         kubeconfig = kubeconfig_of(self._given).kubeconfig
-        found = sources.from_cluster(kubeconfig, namespace=self._given.namespace)
-        if pool is not None and pool not in found:
-            raise CommandError(f"unknown pool {pool}; the pools are {', '.join(found)}")
+        reports = sources.from_cluster(kubeconfig, namespace=self._given.namespace)
+        if pool is not None and pool not in reports:
+            raise CommandError(f"unknown pool {pool}; the pools are {', '.join(reports)}")
         machines = sources.machines_in(kubeconfig, namespace=self._given.namespace)
-        pools = {name: _short(each) for name, each in found.items() if pool in (None, name)}
+        pools = {name: _short(each) for name, each in reports.items() if pool in (None, name)}
         return {"pools": pools, "machines": [each for each in machines if pool in (None, each["pool"])]}
 
     def machine(self, node: str) -> dict[str, Any]:

@@ -16,11 +16,11 @@ class RefuseOdd(SansIOHTTPPolicy[Any, Any]):
 
     def on_response(self, request: PipelineRequest[Any], response: PipelineResponse[Any, Any]) -> None:
         """Raises ServiceResponseError for a body that is not JSON."""
-        found = response.http_response
-        if found.status_code >= 400:  # the clients report it, whatever its body is
+        answer = response.http_response
+        if answer.status_code >= 400:  # the clients report it, whatever its body is
             return
         # Some of the clients have responses of an older kind.
-        body = found.read() if hasattr(found, "read") else found.body()
+        body = answer.read() if hasattr(answer, "read") else answer.body()
         try:
             if body:
                 json_document(body)

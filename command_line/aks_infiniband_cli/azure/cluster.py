@@ -123,13 +123,13 @@ class Aks:
     def read(self) -> ClusterThere:
         """The cluster and its pools."""
         with in_words(f"cluster {self._place[1]} cannot be read"):
-            found = self._client.managed_clusters.get(*self._place)
+            cluster = self._client.managed_clusters.get(*self._place)
         return ClusterThere(
-            version=str(found.current_kubernetes_version),
-            asked=str(found.kubernetes_version),
-            location=str(found.location),
-            state=str(found.provisioning_state),
-            pools={str(pool.name): _pool(pool) for pool in found.agent_pool_profiles or ()},
+            version=str(cluster.current_kubernetes_version),
+            asked=str(cluster.kubernetes_version),
+            location=str(cluster.location),
+            state=str(cluster.provisioning_state),
+            pools={str(pool.name): _pool(pool) for pool in cluster.agent_pool_profiles or ()},
         )
 
     def state(self, pool: str) -> str:
@@ -147,10 +147,10 @@ class Aks:
     def next_of(self, pool: str) -> Next:
         """The newest node image of a pool, and the system before its last upgrade."""
         with in_words(f"what pool {pool} can have cannot be read"):
-            found = self._client.agent_pools.get_upgrade_profile(*self._place, pool)
-        used = max(found.recently_used_versions or (), key=_used_at, default=None)
+            profile = self._client.agent_pools.get_upgrade_profile(*self._place, pool)
+        used = max(profile.recently_used_versions or (), key=_used_at, default=None)
         before = (str(used.orchestrator_version), str(used.node_image_version)) if used else None
-        return Next(image=str(found.latest_node_image_version), before=before)
+        return Next(image=str(profile.latest_node_image_version), before=before)
 
     def upgrade_control_plane(self, version: str) -> Operation:
         """Request another version of the control plane alone: pools keep theirs.
@@ -202,18 +202,18 @@ def _used_at(version: Any) -> datetime:
     return version.timestamp or datetime.min.replace(tzinfo=UTC)
 
 
-def _pool(found: Any) -> PoolThere:
-    settings = found.upgrade_settings
+def _pool(profile: Any) -> PoolThere:
+    settings = profile.upgrade_settings
     surge = str(getattr(settings, "max_surge", None) or "10%")
     return PoolThere(
-        name=str(found.name),
-        system=str(getattr(found.mode, "value", found.mode)) == "System",
-        version=str(found.current_orchestrator_version),
-        asked=str(found.orchestrator_version),
-        image=str(found.node_image_version),
-        count=int(found.count or 0),
-        state=str(found.provisioning_state),
-        os_sku=str(getattr(found.os_sku, "value", found.os_sku)),
+        name=str(profile.name),
+        system=str(getattr(profile.mode, "value", profile.mode)) == "System",
+        version=str(profile.current_orchestrator_version),
+        asked=str(profile.orchestrator_version),
+        image=str(profile.node_image_version),
+        count=int(profile.count or 0),
+        state=str(profile.provisioning_state),
+        os_sku=str(getattr(profile.os_sku, "value", profile.os_sku)),
         surges=surge.rstrip("%") != "0",
         at_once=str(getattr(settings, "max_unavailable", None) or "0"),
     )

@@ -35,18 +35,20 @@ class Azure:
         listed = self._authorization.role_assignments.list_for_scope(subnet_id, filter="atScope()")
         return [
             Assignment(
-                id=str(found.id),
-                name=str(found.name),
+                id=str(assignment.id),
+                name=str(assignment.name),
                 scope=subnet_id,
-                principal=str(found.principal_id),
-                role=str(found.role_definition_id),
+                principal=str(assignment.principal_id),
+                role=str(assignment.role_definition_id),
             )
-            for found in listed
-            if str(found.scope).lower() == subnet_id.lower()
+            for assignment in listed
+            if str(assignment.scope).lower() == subnet_id.lower()
         ]
 
     def principals(self) -> frozenset[str]:
         """The principals of the subscription's user-assigned identities."""
         listed = self._resources.resources.list(filter=f"resourceType eq '{_IDENTITY}'")
-        found = [self._resources.resources.get_by_id(str(each.id), api_version=_IDENTITY_VERSION) for each in listed]
-        return frozenset(str(identity.properties["principalId"]) for identity in found if identity.properties)
+        identities = [
+            self._resources.resources.get_by_id(str(each.id), api_version=_IDENTITY_VERSION) for each in listed
+        ]
+        return frozenset(str(identity.properties["principalId"]) for identity in identities if identity.properties)

@@ -57,12 +57,12 @@ class Machine:
     """
 
     def __init__(self, resource: str, pool: str, endpoint: str | None) -> None:
-        found = _MACHINE.fullmatch(resource)
-        if found is None:
+        parts = _MACHINE.fullmatch(resource)
+        if parts is None:
             raise CommandError(f"{resource or 'a node without a providerID'} is not an Azure virtual machine")
-        self._machine, self._resource = found.groupdict(), resource
+        self._machine, self._resource = parts.groupdict(), resource
         place = endpoint or endpoint_of({})
-        clients = Clients(login(), place, found["subscription"], polling_interval=_POLL_SECONDS)
+        clients = Clients(login(), place, parts["subscription"], polling_interval=_POLL_SECONDS)
         self._compute, self._aks = clients.compute, clients.aks
         self._pool = {**self._cluster(clients.resources), "agent_pool_name": pool}
         self._poller: LROPoller[Any] | None = None
@@ -80,22 +80,22 @@ class Machine:
             subscription = self._machine["subscription"]
             why = f"subscription {subscription} cannot be read: {words_of(error)}"
             raise CommandError(f"{why}: {remedy_of(error)}") from error
-        found = _CLUSTER.search(keeper)
-        if found is None:
+        parts = _CLUSTER.search(keeper)
+        if parts is None:
             raise CommandError(
                 f"resource group {group} does not belong to an AKS cluster: its manager is {keeper or 'not set'}"
             )
-        return {"resource_group_name": found[1], "resource_name": found[2]}
+        return {"resource_group_name": parts[1], "resource_name": parts[2]}
 
     def agent_pool(self) -> AgentPool:
         """The pool as it is now. Raises AzureError."""
-        found = self._aks.agent_pools.get(**self._pool)
+        pool = self._aks.agent_pools.get(**self._pool)
         machines = list(self._aks.machines.list(**self._pool))
         ids = {str(each.properties and each.properties.resource_id).lower(): str(each.name) for each in machines}
         return AgentPool(
-            count=found.count or 0,
-            autoscaled=bool(found.enable_auto_scaling),
-            gave_up=found.provisioning_state in _GAVE_UP,
+            count=pool.count or 0,
+            autoscaled=bool(pool.enable_auto_scaling),
+            gave_up=pool.provisioning_state in _GAVE_UP,
             machines=ids,
         )
 
@@ -137,11 +137,11 @@ class Machine:
         """Request so many machines; another program's change of the pool meanwhile is not overruled."""
 
         def ask() -> LROPoller[Any]:
-            found = self._aks.agent_pools.get(**self._pool)
-            found.count = count
-            matching = MatchConditions.IfNotModified if found.e_tag else None
-            given: dict[str, Any] = {**self._pool, "etag": found.e_tag, "match_condition": matching}
-            return self._aks.agent_pools.begin_create_or_update(parameters=found, **given)
+            pool = self._aks.agent_pools.get(**self._pool)
+            pool.count = count
+            matching = MatchConditions.IfNotModified if pool.e_tag else None
+            given: dict[str, Any] = {**self._pool, "etag": pool.e_tag, "match_condition": matching}
+            return self._aks.agent_pools.begin_create_or_update(parameters=pool, **given)
 
         self._ask(ask)
 

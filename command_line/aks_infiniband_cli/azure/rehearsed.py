@@ -47,12 +47,12 @@ def rehearsed() -> Rehearsed | None:
     if not named:
         return None
     try:
-        found = formed(_Login, json_document(Path(named).read_bytes()))
+        login = formed(_Login, json_document(Path(named).read_bytes()))
         return Rehearsed(
-            endpoint=found.endpoint,
-            token=found.token,
-            subscription=found.subscription,
-            certificate_authority=found.certificateAuthority,
+            endpoint=login.endpoint,
+            token=login.token,
+            subscription=login.subscription,
+            certificate_authority=login.certificateAuthority,
         )
     except (OSError, HandwrittenError) as error:
         raise CommandError(

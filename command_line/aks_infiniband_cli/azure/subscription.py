@@ -30,12 +30,12 @@ class Azure:
 
     def subscription(self) -> Subscription:
         """The subscription itself: the first thing that needs a login."""
-        found = self._clients.subscriptions.subscriptions.get(self._clients.subscription_id)
+        there = self._clients.subscriptions.subscriptions.get(self._clients.subscription_id)
         return Subscription(
             id=self._clients.subscription_id,
-            name=str(found.display_name),
-            tenant=str(found.tenant_id),
-            state=str(getattr(found.state, "value", found.state)),
+            name=str(there.display_name),
+            tenant=str(there.tenant_id),
+            state=str(getattr(there.state, "value", there.state)),
         )
 
     def providers(self) -> Mapping[str, str]:
@@ -45,8 +45,8 @@ class Azure:
 
     def feature(self, namespace: str, name: str) -> str:
         """The state of a preview feature."""
-        found = self._clients.features.features.get(namespace, name)
-        return str(found.properties.state) if found.properties else "NotSpecified"
+        feature = self._clients.features.features.get(namespace, name)
+        return str(feature.properties.state) if feature.properties else "NotSpecified"
 
     def roles(self) -> Sequence[Role]:
         """The roles that the caller has on the whole subscription, through groups too."""
@@ -70,41 +70,41 @@ class Azure:
 
     def kubernetes_versions(self, region: str) -> Mapping[str, Sequence[str]]:
         """The support plans of each version of Kubernetes that a region offers, minor versions and patches."""
-        found: dict[str, Sequence[str]] = {}
+        plans_by_version: dict[str, Sequence[str]] = {}
         listed = self._clients.aks.managed_clusters.list_kubernetes_versions(region)
         for version in listed.values_property or ():
             plans = _values(version.capabilities.support_plan if version.capabilities else None)
             for name in (str(version.version), *(version.patch_versions or {})):
-                found[name] = plans
-        return found
+                plans_by_version[name] = plans
+        return plans_by_version
 
     def deployed(self, group: str, name: str) -> Deployed | None:
         """A cluster, by resource group and name; None if it is not there."""
         try:
-            found = self._clients.aks.managed_clusters.get(group, name)
+            cluster = self._clients.aks.managed_clusters.get(group, name)
         except ResourceNotFoundError:
             return None
-        pools = {str(pool.name): machines_of(pool) for pool in found.agent_pool_profiles or ()}
-        return Deployed(region=str(found.location), version=str(found.current_kubernetes_version), pools=pools)
+        pools = {str(pool.name): machines_of(pool) for pool in cluster.agent_pool_profiles or ()}
+        return Deployed(region=str(cluster.location), version=str(cluster.current_kubernetes_version), pools=pools)
 
     def permissions(self, group: str, cluster: str, pool: str) -> Sequence[Permission]:
         """The permissions of the caller on a node pool, by every role on it and above it."""
         client = self._clients.authorization
         parent = f"managedClusters/{cluster}"
-        found = client.permissions.list_for_resource(group, "Microsoft.ContainerService", parent, "agentPools", pool)
-        return list(map(_permission, found))
+        listed = client.permissions.list_for_resource(group, "Microsoft.ContainerService", parent, "agentPools", pool)
+        return list(map(_permission, listed))
 
     def networks(self) -> Sequence[Network]:
         """The subscription's virtual networks."""
         listed = self._clients.networks().virtual_networks.list_all()
-        return [Network(id=str(found.id), prefixes=_prefixes(found.address_space)) for found in listed]
+        return [Network(id=str(network.id), prefixes=_prefixes(network.address_space)) for network in listed]
 
     def subnet(self, subnet_id: str) -> Subnet:
         """A subnet, by its resource ID."""
         parts = subnet_id.strip("/").split("/")
-        found = self._clients.networks(parts[1]).subnets.get(parts[3], parts[7], parts[9])
-        (prefix, *_) = _ranges([found.address_prefix] if found.address_prefix else found.address_prefixes)
-        return Subnet(id=subnet_id, prefix=prefix, used=len(found.ip_configurations or ()))
+        there = self._clients.networks(parts[1]).subnets.get(parts[3], parts[7], parts[9])
+        (prefix, *_) = _ranges([there.address_prefix] if there.address_prefix else there.address_prefixes)
+        return Subnet(id=subnet_id, prefix=prefix, used=len(there.ip_configurations or ()))
 
 
 def _object_id(token: str) -> str:
@@ -123,8 +123,8 @@ def _role(definition: Any) -> Role:
     )
 
 
-def _permission(found: Any) -> Permission:
-    return Permission(actions=tuple(found.actions or ()), exceptions=tuple(found.not_actions or ()))
+def _permission(permission: Any) -> Permission:
+    return Permission(actions=tuple(permission.actions or ()), exceptions=tuple(permission.not_actions or ()))
 
 
 def _offer(sku: Any, region: str) -> Offer:

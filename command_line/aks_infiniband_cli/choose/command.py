@@ -104,8 +104,8 @@ def _explained(path: Path) -> Answer:
     with at_work("Reading the stack file"):
         from aks_infiniband_cli.choose.explain import explain  # noqa: PLC0415 seconds that a decision does not need
 
-        found, region = explain(path)
-    pools = [{"pool": name, **document_of(decision, region)} for name, decision in found.items()]
+        decisions, region = explain(path)
+    pools = [{"pool": name, **document_of(decision, region)} for name, decision in decisions.items()]
     lines = [line for pool in pools for line in (uncut(), uncut(f"Pool {pool['pool']}"), *decision_lines(pool))]
     tables = [part for pool in pools for part in (f"Pool {pool['pool']}", decision_table(pool))]
     return Answer(document={"pools": pools}, lines=lines[1:], table=Group(*tables))
@@ -123,10 +123,10 @@ def _project(folder: Path) -> str:
     """The name of the folder's Pulumi project; that of this one, if the folder lacks one."""
     file = folder / "Pulumi.yaml"
     try:
-        found = read(file) if file.is_file() else None
+        document = read(file) if file.is_file() else None
     except HandwrittenError as error:
         raise CommandError(f"{file}: {error}") from error
-    return str(found["name"]) if isinstance(found, dict) and found.get("name") else _PROJECT
+    return str(document["name"]) if isinstance(document, dict) and document.get("name") else _PROJECT
 
 
 def _answers(flags: argparse.Namespace) -> Answers:

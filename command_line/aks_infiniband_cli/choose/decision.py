@@ -83,10 +83,10 @@ def reasons_for(mode: Mode, size: MachineSize, count: int, gpu_driver: GpuDriver
     """The gain of a mode on machines of a size, in figures, and the owner of the GPUs' driver if it is not the size's
     default.
     """
-    found = [ports(size), *(ipoib(size) if mode == "ipoib" else rdma(size)), *_gpus(size, gpu_driver)]
+    reasons = [ports(size), *(ipoib(size) if mode == "ipoib" else rdma(size)), *_gpus(size, gpu_driver)]
     if size.accelerator is not None and count >= LEAST_MACHINES and mode != "ipoib":
-        found.append(ETHERNET)
-    return [*found, *_of_a_rack(size)]
+        reasons.append(ETHERNET)
+    return [*reasons, *_of_a_rack(size)]
 
 
 def _of_a_rack(size: MachineSize) -> list[Reason]:

@@ -44,21 +44,21 @@ def ports(size: MachineSize) -> Reason:
 
 def rdma(size: MachineSize) -> list[Reason]:
     """The RDMA figures of a size."""
-    found = [_said(size, "rdma-write-bandwidth", "one adapter writes into another machine's memory with")]
+    reasons = [_said(size, "rdma-write-bandwidth", "one adapter writes into another machine's memory with")]
     if size.accelerator is not None:
-        found.append(_said(size, "all-reduce", "an all-reduce has a bus bandwidth of"))
-    return [reason for reason in found if reason is not None]
+        reasons.append(_said(size, "all-reduce", "an all-reduce has a bus bandwidth of"))
+    return [reason for reason in reasons if reason is not None]
 
 
 def ipoib(size: MachineSize) -> list[Reason]:
     """The figures of a TCP connection over InfiniBand, and on the pods' network."""
-    found = [
+    reasons = [
         _said(size, "ipoib-throughput", "one TCP connection over InfiniBand carries"),
         _said(size, "pod-network-throughput", "the same on the pods' ordinary network carries"),
         _said(size, "ipoib-latency", "a round trip over InfiniBand takes"),
         _said(size, "pod-network-latency", "the same on the pods' ordinary network takes"),
     ]
-    return [reason for reason in found if reason is not None]
+    return [reason for reason in reasons if reason is not None]
 
 
 def _said(size: MachineSize, figure: str, words: str) -> Reason | None:

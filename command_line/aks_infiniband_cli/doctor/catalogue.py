@@ -38,8 +38,8 @@ class Symptom:
 def catalogue() -> Mapping[str, Symptom]:
     """Every symptom by its id."""
     messages = {each.id: each for each in reversed(SYMPTOMS) if each.id}
-    found = [_symptom(area, entry, messages) for area in AREAS for entry in _entries(area)]
-    return {symptom.id: symptom for symptom in found}
+    symptoms = [_symptom(area, entry, messages) for area in AREAS for entry in _entries(area)]
+    return {symptom.id: symptom for symptom in symptoms}
 
 
 def _entries(area: str) -> list[dict[str, Any]]:

@@ -88,12 +88,12 @@ class Diagnosis:
 def examine(snapshot: Snapshot, symptoms: Mapping[str, Symptom] | None = None) -> list[Diagnosis]:
     """Everything that is wrong with the cluster, in the order of the catalogue; each object shows a symptom once."""
     known, snapshot = symptoms or catalogue(), with_current_events(snapshot)
-    found: dict[tuple[str, str], Finding] = {}
+    findings: dict[tuple[str, str], Finding] = {}
     for look in LOOKS:
         for finding in look(snapshot):
-            found.setdefault((finding.symptom, finding.about), finding)
+            findings.setdefault((finding.symptom, finding.about), finding)
     order = list(known)
-    told = sorted(_causes(list(found.values()), snapshot, known), key=lambda finding: order.index(finding.symptom))
+    told = sorted(_causes(list(findings.values()), snapshot, known), key=lambda finding: order.index(finding.symptom))
     return [_diagnosis(finding, known[finding.symptom], snapshot) for finding in told]
 
 
@@ -135,7 +135,7 @@ def _filled_in(fix: str, about: str, snapshot: Snapshot) -> str:
     if kind == "node":
         mates = [name_of(node) for nodes in pools_of(snapshot.view).values() for node in nodes]
         known |= {"NODE": name, "NEIGHBOUR": next((mate for mate in mates if mate != name), "its neighbour")}
-    return _PLACES.sub(lambda found: known.get(found[0], found[0]), fix)
+    return _PLACES.sub(lambda place: known.get(place[0], place[0]), fix)
 
 
 _PLACES: Final = re.compile(r"\b(NODE|NEIGHBOUR|NAMESPACE|NAME)\b")

@@ -101,10 +101,10 @@ def _no_nodes(view: View) -> str:
 
 def _read_others(reader: Reader, snapshot: Snapshot, what: str, kind: Any, chosen: dict[str, Any]) -> None:
     """Lists of the API server leave the kind of their items out."""
-    found: list[Object] = []
-    if reader.read(what, found, kind, **chosen):
+    objects: list[Object] = []
+    if reader.read(what, objects, kind, **chosen):
         name = _KINDS.get(kind, kind.__name__)
-        snapshot.others.extend({**item, "kind": name} for item in found)
+        snapshot.others.extend({**item, "kind": name} for item in objects)
 
 
 def _read_configurations(reader: Reader, snapshot: Snapshot) -> None:
@@ -114,9 +114,9 @@ def _read_configurations(reader: Reader, snapshot: Snapshot) -> None:
     view = snapshot.view
     _name_kinds(snapshot)
     for namespace in sorted(operator_namespaces(snapshot)):
-        found: list[Object] = []
-        reader.read(f"ConfigMaps in {namespace}", found, ConfigMap, namespace=namespace)
-        view.config_maps += [item for item in found if item["metadata"]["name"].startswith(_CONFIGURATIONS)]
+        config_maps: list[Object] = []
+        reader.read(f"ConfigMaps in {namespace}", config_maps, ConfigMap, namespace=namespace)
+        view.config_maps += [item for item in config_maps if item["metadata"]["name"].startswith(_CONFIGURATIONS)]
         reader.releases(f"Helm's records in {namespace}", view, namespace)
     own = snapshot.validations_in
     validations: list[Object] = []

@@ -58,8 +58,8 @@ class Snapshot:
 
     def list_of(self, kind: str) -> list[Object]:
         """The list that holds the objects of a kind, among others."""
-        found: list[Object] = getattr(self.view, _LISTS[kind]) if kind in _LISTS else self.others
-        return found
+        objects: list[Object] = getattr(self.view, _LISTS[kind]) if kind in _LISTS else self.others
+        return objects
 
     def objects(self) -> Iterator[Object]:
         """Every object."""

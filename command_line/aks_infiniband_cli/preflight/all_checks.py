@@ -194,8 +194,8 @@ def _subnet(needs: Needs, azure: Azure, subnet_id: str) -> Iterator[Line]:
 
 def _asked(check: str, ask: Callable[[], _Found], judge: Callable[[_Found], Iterable[Line]]) -> Iterator[Line]:
     try:
-        found = ask()
+        answer = ask()
     except AzureError as error:
         yield Line(check=check, state="not checked", found=words_of(error), remedy=_MAY_READ)
     else:
-        yield from judge(found)
+        yield from judge(answer)

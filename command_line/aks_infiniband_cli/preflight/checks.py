@@ -31,10 +31,10 @@ class Line:
     remedy: str | None = None
 
 
-def subscription(found: Subscription) -> Line:
+def subscription(there: Subscription) -> Line:
     """Check that the subscription takes new machines."""
-    text = f"{found.name} ({found.id}), tenant {found.tenant}: {found.state}"
-    if found.state == "Enabled":
+    text = f"{there.name} ({there.id}), tenant {there.tenant}: {there.state}"
+    if there.state == "Enabled":
         return Line(check="subscription", state="pass", found=text)
     remedy = "a subscription that is not Enabled takes no new resources: see its overview in the Azure portal"
     return Line(check="subscription", state="fail", found=text, remedy=remedy)
@@ -187,10 +187,10 @@ def definitions_there(prometheus: Prometheus, absent: Sequence[str], unread: Seq
     return Line(check=DEFINITIONS, state="pass", found=found)
 
 
-def networks(needs: Needs, found: Sequence[Network]) -> Line:
+def networks(needs: Needs, there: Sequence[Network]) -> Line:
     """Check that the network that is made can be peered with those that are there."""
     assert needs.network is not None
-    others = [known for known in found if f"/resourcegroups/{needs.group}/".lower() not in known.id.lower()]
+    others = [known for known in there if f"/resourcegroups/{needs.group}/".lower() not in known.id.lower()]
     clashing = [known.id for known in others for prefix in known.prefixes if prefix.overlaps(needs.network)]
     if not clashing:
         text = f"{needs.network} overlaps no network of the subscription"
@@ -200,15 +200,15 @@ def networks(needs: Needs, found: Sequence[Network]) -> Line:
     return Line(check="addresses", state="pass", found=text, remedy=remedy)
 
 
-def subnet(needs: Needs, found: Subnet) -> Line:
+def subnet(needs: Needs, there: Subnet) -> Line:
     """Check that an existing subnet is large enough for the machines, and overlaps neither pods nor services."""
-    check, nodes = f"subnet {found.id.rsplit('/', 1)[-1]}", sum(each.added for each in needs.machines)
-    overlapping = [str(given) for given in needs.ranges if given.overlaps(found.prefix)]
+    check, nodes = f"subnet {there.id.rsplit('/', 1)[-1]}", sum(each.added for each in needs.machines)
+    overlapping = [str(given) for given in needs.ranges if given.overlaps(there.prefix)]
     if overlapping:
-        text = f"{found.prefix} overlaps {', '.join(overlapping)}"
+        text = f"{there.prefix} overlaps {', '.join(overlapping)}"
         return Line(check=check, state="fail", found=text, remedy="set cluster.network.podCidr or serviceCidr")
-    text = f"{found.prefix} has {found.free} free addresses; the machines to come take {nodes}, with those of upgrades"
-    if found.free < nodes:
+    text = f"{there.prefix} has {there.free} free addresses; the machines to come take {nodes}, with those of upgrades"
+    if there.free < nodes:
         return Line(check=check, state="fail", found=text, remedy="name a larger subnet, or free addresses")
     return Line(check=check, state="pass", found=text)
 

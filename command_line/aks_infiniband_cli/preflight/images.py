@@ -94,13 +94,13 @@ def _systems(stack: Stack) -> Mapping[str, str]:
     """The version of Ubuntu by pool; nothing for nodes that others make."""
     if not isinstance(stack.cluster, AzureClusterArgs):
         return {}
-    cluster, found = stack.cluster.settings.kubernetes_version, {}
+    cluster, systems = stack.cluster.settings.kubernetes_version, {}
     for pool, machines in stack.cluster.pools:
         newer = minor_of(machines.kubernetes_version or cluster) >= UBUNTU_IS_2404_SINCE
         known = {"Ubuntu": "24.04" if newer else "22.04", "Ubuntu2204": "22.04"}
         if machines.os_sku in known:
-            found[pool.name] = known[machines.os_sku]
-    return found
+            systems[pool.name] = known[machines.os_sku]
+    return systems
 
 
 def _named(spec: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

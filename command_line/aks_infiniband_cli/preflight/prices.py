@@ -21,14 +21,14 @@ def prices(vm_sizes: Iterable[str], region: str) -> Mapping[str, float]:
 
     Raises AzureError.
     """
-    found = {}
+    prices_by_size = {}
     client: _Client = PipelineClient(retail_prices.URL)
     with client:
         for vm_size in vm_sizes:
             price = _linux(_items(client, vm_size, region))
             if price is not None:
-                found[vm_size] = price
-    return found
+                prices_by_size[vm_size] = price
+    return prices_by_size
 
 
 def _items(client: "_Client", vm_size: str, region: str) -> Iterable[Mapping[str, Any]]:

@@ -59,25 +59,25 @@ class Registries:
         """A registry's manifest of an image or of a chart. Raises RegistryError."""
         host, repository, tag = parts_of(reference)
         with _told(host):
-            found: Mapping[str, Any] = self._get(f"{url_of(host)}/v2/{repository}/manifests/{tag}")
-            return found
+            manifest: Mapping[str, Any] = self._get(f"{url_of(host)}/v2/{repository}/manifests/{tag}")
+            return manifest
 
     def digest(self, reference: str) -> str:
         """The current digest of a tag in a registry: of all platforms if there are several. Raises RegistryError."""
         host, repository, tag = parts_of(reference)
         with _told(host):
-            found = self._answer(f"{url_of(host)}/v2/{repository}/manifests/{tag}")
-            return f"sha256:{hashlib.sha256(found.content).hexdigest()}"
+            answer = self._answer(f"{url_of(host)}/v2/{repository}/manifests/{tag}")
+            return f"sha256:{hashlib.sha256(answer.content).hexdigest()}"
 
     def platforms(self, reference: str) -> frozenset[str]:
         """The platforms that an image is there for, such as linux/arm64. Raises RegistryError."""
         manifest, (host, repository, _) = self.manifest(reference), parts_of(reference)
         with _told(host):
             if "manifests" in manifest:
-                found = [entry["platform"] for entry in manifest["manifests"] if "platform" in entry]
+                platforms = [entry["platform"] for entry in manifest["manifests"] if "platform" in entry]
             else:
-                found = [self._get(f"{url_of(host)}/v2/{repository}/blobs/{manifest['config']['digest']}")]
-            return frozenset(f"{platform['os']}/{platform['architecture']}" for platform in found)
+                platforms = [self._get(f"{url_of(host)}/v2/{repository}/blobs/{manifest['config']['digest']}")]
+            return frozenset(f"{platform['os']}/{platform['architecture']}" for platform in platforms)
 
     def _get(self, url: str) -> Any:
         return self._answer(url).json()

@@ -50,29 +50,29 @@ def report(flags: argparse.Namespace) -> Answer:
 
         replaced, machines = [], list[dict[str, Any]]()
         if flags.state is not None:
-            found = sources.from_state(content_of(flags.state), name_of(flags.state))
+            reports = sources.from_state(content_of(flags.state), name_of(flags.state))
         elif flags.report is not None:
-            found = sources.from_file(content_of(flags.report), name_of(flags.report))
+            reports = sources.from_file(content_of(flags.report), name_of(flags.report))
         else:
             kubeconfig = kubeconfig_of(flags).kubeconfig
-            found = sources.from_cluster(kubeconfig, namespace=flags.namespace)
+            reports = sources.from_cluster(kubeconfig, namespace=flags.namespace)
             replaced = sources.replaced_in(kubeconfig, namespace=flags.namespace)
             machines = sources.machines_in(kubeconfig, namespace=flags.namespace)
-        files = [*_page(flags.out, found, replaced, machines), *map(str, results.values())]
+        files = [*_page(flags.out, reports, replaced, machines), *map(str, results.values())]
         suites = [
             suite(name, pool["verdict"], [sources.told(pool)], cast("Report", pool), _of(name, machines))
-            for name, pool in found.items()
+            for name, pool in reports.items()
         ]
         write_test_results(suites, results)
         told = [
-            *(text for name, pool in found.items() for text in _told(sources.told(pool), name, machines)),
+            *(text for name, pool in reports.items() for text in _told(sources.told(pool), name, machines)),
             *(one_line(case.told()) for case in replaced),
         ]
-    verdicts = {name: pool["verdict"] for name, pool in found.items()}
+    verdicts = {name: pool["verdict"] for name, pool in reports.items()}
     return Answer(
         document={
             "verdicts": verdicts,
-            "measured_on": {name: pool.get("finished") or None for name, pool in found.items()},
+            "measured_on": {name: pool.get("finished") or None for name, pool in reports.items()},
             "replaced": [shown(case) for case in replaced],
             "machines": machines,
             "files": files,
@@ -83,14 +83,14 @@ def report(flags: argparse.Namespace) -> Answer:
 
 
 def _page(
-    out: Path | None, found: "Reports", replaced: "Sequence[Case]", machines: Sequence[Mapping[str, Any]]
+    out: Path | None, reports: "Reports", replaced: "Sequence[Case]", machines: Sequence[Mapping[str, Any]]
 ) -> list[str]:
     """The files of the page, if it is wanted: drawing it takes the extra."""
     if out is None:
         return []
     from aks_infiniband_cli.report.files import write  # noqa: PLC0415
 
-    return [str(path) for path in write(found, out, replaced, machines)]
+    return [str(path) for path in write(reports, out, replaced, machines)]
 
 
 def _of(pool: str, machines: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -29,8 +29,8 @@ def write(
     html = folder / "report.html"
     html.write_text(page.html(reports, drawn, replaced, machines), encoding="utf-8")
     written = [html]
-    for found in drawn.values():
-        for plot in found:
+    for of_pool in drawn.values():
+        for plot in of_pool:
             written.append(folder / f"{file_name(plot.name)}.png")
             written[-1].write_bytes(plots.image(plot.figure, "png", plot.name))
     return written

@@ -30,13 +30,13 @@ class Plot:
 def plots_of(report: Mapping[str, Any]) -> list[Plot]:
     """Every plot for which a report has data."""
     pool, size = report["pool"], report["vm_size"]
-    found = []
+    drawn = []
     collective = report.get("collective")
     if collective:
         caption = f"All-reduce, pool {pool} ({size}): bus bandwidth over message size"
         figure = plots.bandwidth(collective, caption)
         if figure is not None:
-            found.append(Plot(name=f"{pool}-all-reduce", caption=caption, figure=figure))
+            drawn.append(Plot(name=f"{pool}-all-reduce", caption=caption, figure=figure))
     for name in _MAPPED:
         rows = [row for row in report.get("rdma") or [] if row["figure"] == name]
         threshold = (report.get("thresholds") or {}).get(name)
@@ -44,8 +44,8 @@ def plots_of(report: Mapping[str, Any]) -> list[Plot]:
         caption = f"{name}, pool {pool}: each HCA to its neighbour{unit}"
         figure = plots.heat_map(rows, threshold, caption)
         if figure is not None:
-            found.append(Plot(name=f"{pool}-{name}", caption=caption, figure=figure))
-    return found
+            drawn.append(Plot(name=f"{pool}-{name}", caption=caption, figure=figure))
+    return drawn
 
 
 def html(
@@ -61,8 +61,8 @@ def html(
     environment = Environment(loader=PackageLoader("aks_infiniband_cli.report", "."), autoescape=True, trim_blocks=True)
     environment.filters |= {"size": shown_bytes, "measured": measured_text, "text": as_text}
     drawn = {
-        pool: [(plot, Markup(plots.inline_svg(plot.figure, plot.name))) for plot in found]  # noqa: S704 our own drawing
-        for pool, found in plots_by_pool.items()
+        pool: [(plot, Markup(plots.inline_svg(plot.figure, plot.name))) for plot in of_pool]  # noqa: S704 our own drawing
+        for pool, of_pool in plots_by_pool.items()
     }
     return environment.get_template("page.html.j2").render(
         reports=reports,
@@ -91,4 +91,4 @@ def rates(collective: Mapping[str, Any]) -> list[dict[str, Any]]:
     runs = collective["runs"]
     sizes = sorted({size["bytes"] for run in runs for size in run["sizes"]})
     by_run = [{size["bytes"]: size for size in run["sizes"]} for run in runs]
-    return [{"bytes": size, "runs": [found.get(size) for found in by_run]} for size in sizes]
+    return [{"bytes": size, "runs": [rates.get(size) for rates in by_run]} for size in sizes]

@@ -55,10 +55,10 @@ def from_state(text: str | bytes, where: str = "the stack's state") -> Reports:
     `where`: the source of the text.
     """
     try:
-        found = kept_reports(deployment_in(json_document(text)))
+        reports = kept_reports(deployment_in(json_document(text)))
     except HandwrittenError as error:
         raise NoReportsError(f"{where}: {error.at_its_place()}: pass what `pulumi stack export` prints") from error
-    return _checked({name: dict(report) for name, report in found.items()}, where)
+    return _checked({name: dict(report) for name, report in reports.items()}, where)
 
 
 def from_cluster(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE) -> Reports:
@@ -139,13 +139,13 @@ def told(report: Mapping[str, Any]) -> str:
     return one_line(f"{headline(cast('Report', report))}{age and f', {age}'}")
 
 
-def _checked(found: Reports, where: str) -> Reports:
-    if not found:
+def _checked(reports: Reports, where: str) -> Reports:
+    if not reports:
         raise NoReportsError(
             f"{where}: no validation has left a report; is validation.mode off? Without a stack, `aks-infiniband "
             "validate` measures with --pool and --out, and this command makes the page of it with --report"
         )
-    for name, report in found.items():
+    for name, report in reports.items():
         version = report.get("schema_version")
         if version != SCHEMA_VERSION:
             raise NoReportsError(
@@ -154,7 +154,7 @@ def _checked(found: Reports, where: str) -> Reports:
             )
         with named(f"{where}: the report of pool {name}"):
             whole_report(report)
-    return dict(sorted(_text_only(found).items()))
+    return dict(sorted(_text_only(reports).items()))
 
 
 def _text_only(value: Any) -> Any:

@@ -123,15 +123,15 @@ def _spans(times: Mapping[str, tuple[float, float]], state: Mapping[str, Any]) -
             if provider.rpartition("::")[2].startswith("default") and provider not in asked:
                 waits.setdefault(provider, set()).update(needed)
             asked.add(provider)
-    found = []
+    spans = []
     for resource in stored.get("resources") or ():
         if resource.get("custom") and resource["urn"] in times:
             start, end = times[resource["urn"]]
             waits_for = frozenset(waits[resource["urn"]])
-            found.append(Span(urn=resource["urn"], start=start, end=end, waits_for=waits_for))
-    if not found:
+            spans.append(Span(urn=resource["urn"], start=start, end=end, waits_for=waits_for))
+    if not spans:
         raise NoTimelineError("no resource of this state was made or changed")
-    return sorted(found, key=lambda span: (span.start, span.end, span.urn))
+    return sorted(spans, key=lambda span: (span.start, span.end, span.urn))
 
 
 def longest_chain(spans: Sequence[Span]) -> list[Link]:
@@ -159,13 +159,13 @@ def waited_for(spans: Sequence[Span]) -> list[tuple[Span, list[Span]]]:
     Indirect predecessors are not named again.
     """
     by_urn = {span.urn: span for span in spans}
-    found = []
+    waits = []
     for span in spans:
         own = [by_urn[urn] for urn in span.waits_for if urn in by_urn]
         theirs = frozenset[str]().union(*(other.waits_for for other in own))
         direct = [other for other in own if other.urn not in theirs]
-        found.append((span, sorted(direct, key=lambda other: (-other.end, other.urn))))
-    return found
+        waits.append((span, sorted(direct, key=lambda other: (-other.end, other.urn))))
+    return waits
 
 
 def table(spans: Sequence[Span], longest: int = 5) -> str:

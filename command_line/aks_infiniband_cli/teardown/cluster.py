@@ -108,6 +108,6 @@ def _customs(client: Client, definition: Object) -> list[Object]:
     namespaced = spec["scope"] == "Namespaced"
     create: Any = create_namespaced_resource if namespaced else create_global_resource
     kind = create(spec["group"], version, names["kind"], names["plural"])
-    found = client.list(kind, namespace="*") if namespaced else client.list(kind)
+    objects = client.list(kind, namespace="*") if namespaced else client.list(kind)
     named = {"apiVersion": f"{spec['group']}/{version}", "kind": names["kind"]}
-    return [{**each.to_dict(), **named} for each in found]
+    return [{**each.to_dict(), **named} for each in objects]

@@ -88,9 +88,9 @@ def groups_of(groups: Sequence[Group], *, cluster_id: str, location: str, node_g
     group, cluster = cluster_id.split("/")[4], cluster_id.rsplit("/", 1)[-1]
     names = {group.lower(), (node_group or azure_names.node_group(group, cluster, location)).lower()}
     return [
-        found
-        for found in groups
-        if (found.managed_by.lower() == cluster_id.lower() if found.managed_by else found.name.lower() in names)
+        each
+        for each in groups
+        if (each.managed_by.lower() == cluster_id.lower() if each.managed_by else each.name.lower() in names)
     ]
 
 
@@ -132,12 +132,12 @@ def orphaned(assignments: Sequence[Assignment], principals: Collection[str]) -> 
 
     principals: of the identities that are there.
     """
-    for found in assignments:
-        role = f"/subscriptions/{found.scope.split('/')[2]}/providers/{found.role.split('/providers/')[-1]}"
-        ours = found.name == assignment_name(found.scope, found.principal, role)
-        if ours and found.principal not in principals:
-            what = f"role assignment {found.name} on {found.scope}, for an identity that no longer exists"
-            yield Orphan(what=what, remedy=shlex.join(["az", "role", "assignment", "delete", "--ids", found.id]))
+    for assignment in assignments:
+        role = f"/subscriptions/{assignment.scope.split('/')[2]}/providers/{assignment.role.split('/providers/')[-1]}"
+        ours = assignment.name == assignment_name(assignment.scope, assignment.principal, role)
+        if ours and assignment.principal not in principals:
+            what = f"role assignment {assignment.name} on {assignment.scope}, for an identity that no longer exists"
+            yield Orphan(what=what, remedy=shlex.join(["az", "role", "assignment", "delete", "--ids", assignment.id]))
 
 
 def in_cluster(
@@ -161,8 +161,8 @@ def in_cluster(
             hangs = ", and hangs" if namespace["metadata"].get("deletionTimestamp") else ""
             unless = _UNLESS if name in _OPERATORS and not hangs else ""
             yield Orphan(what=f"namespace {name}{hangs}{unless}", remedy=_kubectl("delete", "namespace", name))
-    for found in ours:
-        kind, name = found["kind"], found["metadata"]["name"]
+    for document in ours:
+        kind, name = document["kind"], document["metadata"]["name"]
         yield Orphan(what=f"{kind} {name}", remedy=_kubectl("delete", kind, name))
     for definition in definitions:
         name = definition["metadata"]["name"]

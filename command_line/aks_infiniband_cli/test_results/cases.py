@@ -91,7 +91,7 @@ def _since(machines: Iterable[Mapping[str, Any]]) -> Iterator[Case]:
 
 def _moment(text: str) -> datetime | None:
     try:
-        found = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError:  # nothing was measured
         return None
-    return found if found.tzinfo else None
+    return moment if moment.tzinfo else None

@@ -19,12 +19,12 @@ def ctrf(suites: Sequence[Suite], written: datetime) -> dict[str, Any]:
     measured, and ends when its last one was, or when the document is written if no pool was measured.
     """
     tests = [_test(suite.pool, case) for suite in suites for case in suite.cases]
-    found = Counter(test["status"] for test in tests)
+    counts = Counter(test["status"] for test in tests)
     measured = [suite.finished for suite in suites if suite.finished is not None] or [written]
     tool = {"name": "aks-infiniband", "version": version("aks-infiniband-cli")}
     summary = {
         "tests": len(tests),
-        **{status: found[status] for status in ("passed", "failed", "skipped", "pending", "other")},
+        **{status: counts[status] for status in ("passed", "failed", "skipped", "pending", "other")},
         "suites": len(suites),
         "start": _milliseconds(min(measured)),
         "stop": _milliseconds(max(measured)),

@@ -25,12 +25,12 @@ def junit(suites: Iterable[Suite]) -> str:
 
 def _case(pool: str, case: Case) -> TestCase:
     """A case in the class of its node, or of the pool if the check is of no one node."""
-    found = TestCase(case.title, classname=f"{pool}.{case.node}" if case.node else pool)
+    made = TestCase(case.title, classname=f"{pool}.{case.node}" if case.node else pool)
     said = f"{case.verdict}: {case.told}"
     if case.outcome == "failed":
-        found.result = [Failure(message=said)]
+        made.result = [Failure(message=said)]
     elif case.outcome == "skipped":
-        found.result = [Skipped(message=said)]
+        made.result = [Skipped(message=said)]
     else:
-        found.system_out = said
-    return found
+        made.system_out = said
+    return made

@@ -33,7 +33,7 @@ def _limit(text: str) -> tuple[str, float]:
 
 
 def _selector(text: str) -> dict[str, str]:
-    found = dict[str, str]()
+    selector = dict[str, str]()
     for pair in text.split(","):
         label, equals, value = pair.partition("=")
         try:
@@ -41,11 +41,11 @@ def _selector(text: str) -> dict[str, str]:
                 raise ValueError("must be LABEL=VALUE, or several with a comma between")
             rules.label_key(label)
             rules.label_value(value)
-            if found.setdefault(label, value) != value:
+            if selector.setdefault(label, value) != value:
                 raise ValueError("must have a label once")
         except ValueError as error:
             raise argparse.ArgumentTypeError(f"{text!r}: {pair!r} {error}") from None
-    return found
+    return selector
 
 
 def declare(parser: argparse.ArgumentParser) -> None:

@@ -20,9 +20,9 @@ def failing(report: Report) -> dict[str, str]:
     """The nodes that fail a check, and in words which ones, with what was measured."""
     measured = measurements_in(report, BY)
     return {
-        node: "; ".join(dict.fromkeys(problem.told() for problem in found.failed))
-        for node, found in measured.items()
-        if found.failed
+        node: "; ".join(dict.fromkeys(problem.told() for problem in result.failed))
+        for node, result in measured.items()
+        if result.failed
     }
 
 
@@ -40,8 +40,8 @@ def cordon(client: Client, node: Object, why: str, namespace: str | None) -> Non
 
 def marked(nodes: Iterable[Object]) -> dict[str, str]:
     """The nodes that this command has cordoned, and why."""
-    found = {name_of(node): (node["metadata"].get("annotations") or {}).get(CORDONED_BY_VALIDATE) for node in nodes}
-    return {node: why for node, why in found.items() if why is not None}
+    reasons = {name_of(node): (node["metadata"].get("annotations") or {}).get(CORDONED_BY_VALIDATE) for node in nodes}
+    return {node: why for node, why in reasons.items() if why is not None}
 
 
 def uncordon(client: Client, node: Object, namespace: str | None) -> None:

@@ -42,14 +42,14 @@ class Deployed:
     @property
     def template(self) -> Object:
         """Template of its pods."""
-        found: Object = self.job["spec"]["template"]
-        return found
+        template: Object = self.job["spec"]["template"]
+        return template
 
     @property
     def node_selector(self) -> Mapping[str, str]:
         """The labels of the pool's nodes."""
-        found: Mapping[str, str] = self.template["spec"]["nodeSelector"]
-        return found
+        selector: Mapping[str, str] = self.template["spec"]["nodeSelector"]
+        return selector
 
     @property
     def resources(self) -> dict[str, str]:
@@ -80,7 +80,7 @@ def deployed(jobs: Iterable[Object], config_maps: Iterable[Object]) -> dict[str,
     by_name = {(at["metadata"]["namespace"], at["metadata"]["name"]): at for at in config_maps}
     data = {name: config_map.get("data") or {} for name, config_map in by_name.items()}
     reports = {name: report_in(config_map) for name, config_map in by_name.items()}
-    found: dict[str, Deployed] = {}
+    by_pool: dict[str, Deployed] = {}
     for job in sorted(jobs, key=lambda job: str(job["metadata"].get("creationTimestamp"))):
         metadata, template = job["metadata"], job["spec"]["template"]
         expected = (template["metadata"].get("annotations") or {}).get(EXPECTATIONS_ANNOTATION)
@@ -91,7 +91,7 @@ def deployed(jobs: Iterable[Object], config_maps: Iterable[Object]) -> dict[str,
         accepted = accepted_of(data.get((namespace, board), {}).get(ACCEPTED_KEY))
         program = data.get((namespace, template["spec"]["serviceAccountName"]), {})
         shared = json.loads(program.get(PurePosixPath(common).name) or "{}")
-        found[pool] = Deployed(
+        by_pool[pool] = Deployed(
             pool=pool,
             namespace=namespace,
             job=job,
@@ -99,7 +99,7 @@ def deployed(jobs: Iterable[Object], config_maps: Iterable[Object]) -> dict[str,
             accepted=accepted,
             report=reports.get((namespace, board)),
         )
-    return dict(sorted(found.items()))
+    return dict(sorted(by_pool.items()))
 
 
 def _argument(template: Object, name: str) -> str:
@@ -120,14 +120,14 @@ def expected_of(
 
     pool_nodes: how many the pool has; None: as many as the stack says.
     """
-    found = copy.deepcopy(dict(validation.expected))
-    found |= {"node_count": node_count, "pool_nodes": max(found["node_count"], pool_nodes or 0)}
+    expected = copy.deepcopy(dict(validation.expected))
+    expected |= {"node_count": node_count, "pool_nodes": max(expected["node_count"], pool_nodes or 0)}
     for figure, levels in given.items():
-        for bounds, key in _places(found, figure):
+        for bounds, key in _places(expected, figure):
             kind = FIGURES[figure]
             none = {"unit": kind.unit, "better": kind.better, "warn": None, "fail": None, "message_bytes": None}
             bounds[key] = {**(bounds.get(key) or none), **levels, "basis": "given", "source": "the command line"}
-    return found
+    return expected
 
 
 def _places(expected: dict[str, Any], figure: str) -> list[tuple[dict[str, Any], str]]:

@@ -27,17 +27,17 @@ class Keeping:
                 raise
             return {}
 
-    def set_aside(self, found: Mapping[str, Any], why: str) -> str:
+    def set_aside(self, kept: Mapping[str, Any], why: str) -> str:
         """Keep what cannot be read under another name, which it returns, before it is written over."""
-        document = aside(self._kept, found)
+        document = aside(self._kept, kept)
         document["metadata"]["namespace"], name = self._namespace, str(document["metadata"]["name"])
         if self._made(document):
             note(f"{self._kept.what} cannot be read: {why}. The old content is kept as ConfigMap {name}")
         return name
 
-    def write(self, found: Mapping[str, Any], contents: Mapping[str, Any]) -> bool:
+    def write(self, kept: Mapping[str, Any], contents: Mapping[str, Any]) -> bool:
         """Write the ConfigMap's contents; False if another command has written since it was found."""
-        version = (found.get("metadata") or {}).get("resourceVersion")
+        version = (kept.get("metadata") or {}).get("resourceVersion")
         metadata = {"name": self._kept.name, "namespace": self._namespace, "labels": dict(self._kept.labels)}
         document = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, **contents}
         if not version:

@@ -35,11 +35,11 @@ def nodes_of(nodes: Sequence[Object], validation: Deployed) -> list[Object]:
 
 def node_called(nodes: Sequence[Object], name: str) -> Object:
     """The node of this name. Raises CommandError for one that is not there."""
-    found = next((node for node in nodes if name_of(node) == name), None)
-    if found is None:
+    called = next((node for node in nodes if name_of(node) == name), None)
+    if called is None:
         there = ", ".join(sorted(map(name_of, nodes))) or "none"
         raise CommandError(f"node {name} does not exist; the nodes are: {there}")
-    return found
+    return called
 
 
 def validation_of(validations: Mapping[str, Deployed], node: Object) -> Deployed | None:

@@ -36,8 +36,8 @@ def read_record(client: Client, namespace: str) -> machines.Record:
     except HandwrittenError as error:
         place = f"{where(MACHINES)} of namespace {namespace}"
         raise CommandError(f"{place}, cannot be read: {error.at_its_place()}") from error
-    for found in client.list(ConfigMap, namespace=namespace, labels=dict(_LIGHT_CHECKS)):
-        record = machines.with_light_check(record, found.to_dict())
+    for config_map in client.list(ConfigMap, namespace=namespace, labels=dict(_LIGHT_CHECKS)):
+        record = machines.with_light_check(record, config_map.to_dict())
     return record
 
 
@@ -47,8 +47,8 @@ def keep_measured(client: Client, namespace: str, report: Report, nodes: Sequenc
 
     nodes: that were measured. by: the command.
     """
-    found = machines.measurements_in(report, by, nodes)
-    record = _keep(client, namespace, lambda record: machines.with_measurements(record, found)) or {}
+    measured = machines.measurements_in(report, by, nodes)
+    record = _keep(client, namespace, lambda record: machines.with_measurements(record, measured)) or {}
     for node in nodes:
         known = record.get(str(node["metadata"]["name"]), machines.Machine())
         if known.measurements and not machines.standing_against(known, node):
@@ -107,13 +107,13 @@ def _keep(
 
 def _written(keeping: Keeping, change: Callable[[machines.Record], machines.Record]) -> machines.Record | None:
     """The record as it was written; None if another command wrote it meanwhile."""
-    found = keeping.read()
+    kept = keeping.read()
     try:
-        record = machines.record_in(found)
+        record = machines.record_in(kept)
     except OtherReleaseError:
         raise
     except HandwrittenError as error:
-        keeping.set_aside(found, error.at_its_place())
+        keeping.set_aside(kept, error.at_its_place())
         record = {}
     changed = change(record)
-    return changed if keeping.write(found, machines.contents(changed)) else None
+    return changed if keeping.write(kept, machines.contents(changed)) else None

@@ -44,10 +44,10 @@ class Pool:
         """That of the checks, which the Job of an older release may have summed up otherwise. Not a pass if a machine
         is gone, or if an idle one could not be measured.
         """
-        found = verdict_of(self.report["checks"]) if self.report else NOT_MEASURED
-        if found == "fail" or (self.members.missing and not self.in_part):
+        verdict = verdict_of(self.report["checks"]) if self.report else NOT_MEASURED
+        if verdict == "fail" or (self.members.missing and not self.in_part):
             return "fail"
-        return NOT_MEASURED if any(not left.busy for left in self.left_out) else found
+        return NOT_MEASURED if any(not left.busy for left in self.left_out) else verdict
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

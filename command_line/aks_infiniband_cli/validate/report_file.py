@@ -51,7 +51,7 @@ def whole_reports(text: str | bytes, where: str) -> dict[str, Report]:
 
     `where`: the file's name.
     """
-    found = dict[str, Report]()
+    reports = dict[str, Report]()
     try:
         for path, report in reports_of(text):
             version = report.get("schema_version")
@@ -61,11 +61,11 @@ def whole_reports(text: str | bytes, where: str) -> dict[str, Report]:
                     (*path, "schema_version"),
                 )
             try:
-                found[str(report.get("pool"))] = whole_report(report)
+                reports[str(report.get("pool"))] = whole_report(report)
             except HandwrittenError as error:
                 raise HandwrittenError(str(error), (*path, *error.path)) from error
     except HandwrittenError as error:
         raise CommandError(f"{where} cannot be read: {error.at_its_place()}. Give {FORMS}") from error
-    if not found:
+    if not reports:
         raise CommandError(f"{where} does not have a report: nothing was measured")
-    return found
+    return reports

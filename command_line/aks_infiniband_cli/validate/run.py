@@ -61,12 +61,12 @@ def measure(cluster: Cluster, runs: Sequence[Run], say: Say) -> dict[str, Measur
             for run in runs:
                 _start(cluster.client, run)
             ended = await_runs(cluster.client, runs, say)
-            found = {run.validation.pool: _result(cluster, run, ended[run.name]) for run in runs}
+            results = {run.validation.pool: _result(cluster, run, ended[run.name]) for run in runs}
             for run in runs:
-                report = found[run.validation.pool].report
+                report = results[run.validation.pool].report
                 if report and run.validation.lasting:  # the record is kept in the namespace of a stack's validations
                     keep_measured(cluster.client, run.validation.namespace, report, run.nodes, run.by)
-            return found
+            return results
     except NO_ANSWER as error:
         raise CommandError(f"a request to the cluster failed: {error}") from error
     finally:
@@ -99,10 +99,10 @@ def await_runs(client: Client, runs: Sequence[Run], say: Say) -> dict[str, Objec
     def all_ended() -> dict[str, Object] | None:
         for run in runs:
             if run.name not in ended:
-                found = client.get(Job, run.name, namespace=run.validation.namespace).to_dict()
-                say(_progress(run, found))
-                if _is_over(found):
-                    ended[run.name] = found
+                job = client.get(Job, run.name, namespace=run.validation.namespace).to_dict()
+                say(_progress(run, job))
+                if _is_over(job):
+                    ended[run.name] = job
         return ended if len(ended) == len(runs) else None
 
     return until(all_ended)
@@ -128,16 +128,16 @@ def until(read: Callable[[], _Seen | None], *, clock: Callable[[], float] = time
         time.sleep(_POLL_SECONDS)
 
 
-def _is_over(found: Object) -> bool:
-    return any(condition(found, kind).get("status") == "True" for kind in ("Complete", "Failed"))
+def _is_over(job: Object) -> bool:
+    return any(condition(job, kind).get("status") == "True" for kind in ("Complete", "Failed"))
 
 
 def _is_refusal(error: Exception) -> bool:
     return isinstance(error, ApiError) and (error.status.code or 0) < HTTPStatus.INTERNAL_SERVER_ERROR
 
 
-def _progress(run: Run, found: Object) -> str:
-    status, wanted = found.get("status") or {}, len(run.nodes)
+def _progress(run: Run, job: Object) -> str:
+    status, wanted = job.get("status") or {}, len(run.nodes)
     working = (status.get("ready") or 0) + (status.get("succeeded") or 0)
     doing = "measuring" if working == wanted else f"{working} of {wanted} pods run, the others start"
     return f"Pool {run.validation.pool}: {doing}"

@@ -101,11 +101,11 @@ class _Measuring:
     in_part: bool
 
     def outcome(self, name: str, measured: Measured | None, plan: Plan) -> Pool:
-        found = pool_of(
+        result = pool_of(
             name, self.runs.get(name), measured, self.left_out[name], members=self.members[name], in_part=self.in_part
         )
         unmanaged = plan.pools.get(name)
-        return replace(found, unmanaged=unmanaged.document() if unmanaged else None)
+        return replace(result, unmanaged=unmanaged.document() if unmanaged else None)
 
 
 def _measuring(
@@ -175,15 +175,15 @@ def uncordoned(kubeconfig: str, wish: Wish) -> Outcome:
 
 def _asked_nodes(validations: Mapping[str, Deployed], nodes: Sequence[Object], wish: Wish) -> list[Object]:
     """The nodes that were named, by pool, label or name; else all."""
-    found = list(nodes)
+    chosen = list(nodes)
     if wish.pools or wish.selector:
         of_stacks = [node for pool in wish.pools if pool in validations for node in nodes_of(nodes, validations[pool])]
-        found = [*of_stacks, *(node for each in _unmanaged(validations, nodes, wish) for node in each.nodes)]
-    absent = [name for name in wish.nodes if name not in map(name_of, found)]
+        chosen = [*of_stacks, *(node for each in _unmanaged(validations, nodes, wish) for node in each.nodes)]
+    absent = [name for name in wish.nodes if name not in map(name_of, chosen)]
     if absent:
         where = f" in {', '.join(wish.pools)}" if wish.pools else ""
         raise CommandError(f"{', '.join(absent)}: no such node{where}")
-    return [node for node in found if not wish.nodes or name_of(node) in wish.nodes]
+    return [node for node in chosen if not wish.nodes or name_of(node) in wish.nodes]
 
 
 def read_cluster(client: Client, namespace: str) -> tuple[dict[str, Deployed], Sequence[Object], Sequence[Object]]:
@@ -221,15 +221,15 @@ def _unmanaged(validations: Mapping[str, Deployed], nodes: Sequence[Object], wis
         if taken:
             raise CommandError(f"a stack validates these nodes: --pool {', --pool '.join(taken)} measures them")
         return [chosen]
-    found = {pool: named(nodes, pool) for pool in dict.fromkeys(wish.pools) if pool not in validations}
-    strange = [pool for pool, chosen in found.items() if chosen is None]
+    chosen_by_pool = {pool: named(nodes, pool) for pool in dict.fromkeys(wish.pools) if pool not in validations}
+    strange = [pool for pool, chosen in chosen_by_pool.items() if chosen is None]
     if strange:
         others = f"there are {', '.join(validations)}; " if validations else ""
         raise CommandError(
             f"pool {', '.join(strange)} does not have a validation; {others}and no node has this label of AKS "
             f"({AGENT_POOL_LABEL}): {there(nodes) or _NO_INFINIBAND}"
         )
-    return [chosen for chosen in found.values() if chosen is not None]
+    return [chosen for chosen in chosen_by_pool.values() if chosen is not None]
 
 
 def _pools(validations: Mapping[str, Deployed], plan: Plan, nodes: Sequence[Object], wish: Wish) -> dict[str, Deployed]:

@@ -32,8 +32,8 @@ def workload(flags: argparse.Namespace) -> Answer:
         raise CommandError(f"{flags.pool} is not a pool with InfiniBand; {has}")
     if not flags.sample:
         chosen = pools if flags.pool is None else {flags.pool: pools[flags.pool]}
-        found: dict[str, Any] = {name: pod_templates(stack, pool) for name, pool in chosen.items()}
-        return Answer(document={"pools": found}, lines=[uncut(json.dumps(found, indent=2))])
+        templates: dict[str, Any] = {name: pod_templates(stack, pool) for name, pool in chosen.items()}
+        return Answer(document={"pools": templates}, lines=[uncut(json.dumps(templates, indent=2))])
     if flags.pool is None:
         raise CommandError(f"--sample is of one pool: aks-infiniband workload POOL --sample; {has}")
     job = sample_of(stack, pools[flags.pool])

@@ -126,8 +126,8 @@ class AksCluster(pulumi.ComponentResource):
             opts=pulumi.InvokeOutputOptions(parent=self),
         )
 
-        def usable(found: containerservice.ListManagedClusterUserCredentialsResult) -> str:
-            encoded = found.kubeconfigs[0].value
+        def usable(result: containerservice.ListManagedClusterUserCredentialsResult) -> str:
+            encoded = result.kubeconfigs[0].value
             return kubeconfig.with_kubelogin(encoded, access.login) if access.entra_id else kubeconfig.decode(encoded)
 
         return pulumi.Output.secret(credentials.apply(usable).apply(api_server.reachable))

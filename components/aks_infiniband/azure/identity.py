@@ -78,8 +78,8 @@ def _assignment(
     """The assignment's name follows from whom it gives what: a new identity gets a new one, never a conflict."""
     subnet_id = pulumi.Output.from_input(subnet)
     role = subnet_id.apply(
-        lambda found: (
-            f"/subscriptions/{found.split('/')[2]}/providers/Microsoft.Authorization/roleDefinitions/"
+        lambda id_: (
+            f"/subscriptions/{id_.split('/')[2]}/providers/Microsoft.Authorization/roleDefinitions/"
             f"{_NETWORK_CONTRIBUTOR}"
         )
     )

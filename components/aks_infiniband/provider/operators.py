@@ -113,7 +113,7 @@ class ExistingGpuOperator(existing_gpu_operator.ExistingGpuOperator):
 
     def __init__(self, name: str, args: ExistingGpuOperatorInputs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, args=taken(existing_gpu_operator.ExistingGpuOperatorArgs, args), opts=opts)
-        self.ready = self.ready.apply(lambda found: found.urn)
+        self.ready = self.ready.apply(lambda resource: resource.urn)
 
 
 class DraDriver(dra_driver.DraDriver):

@@ -54,7 +54,7 @@ class ExistingNetworkOperator(existing_network_operator.ExistingNetworkOperator)
     ) -> None:
         arguments = taken(existing_network_operator.ExistingNetworkOperatorArgs, args, policies=_policies(args))
         super().__init__(name, args=arguments, opts=opts)
-        self.ready = self.ready.apply(lambda found: found.urn)
+        self.ready = self.ready.apply(lambda resource: resource.urn)
 
 
 @describes(NicClusterPolicyInputs, nic_policy.NicNodePolicyArgs, without=("policies", "turns"))

@@ -109,8 +109,8 @@ def _findings(number: int) -> list[Finding]:
     return [*findings, *([OF_CUDA[error["error"] == DOUBLE_BIT_ERROR]] if error else [])]
 
 
-def _test(test: str, found: dict[int, list[Finding]]) -> Document:
-    results = [_result(test, number, findings) for number, findings in found.items()]
+def _test(test: str, findings_by_gpu: dict[int, list[Finding]]) -> Document:
+    results = [_result(test, number, findings) for number, findings in findings_by_gpu.items()]
     status = next(status for status in ("Fail", "Pass", "Skip") if status in {each["status"] for each in results})
     warnings = [warning for result in results for warning in result.get("warnings", ())]
     summary = {"status": status, **({"warnings": warnings} if warnings else {})}

@@ -164,15 +164,15 @@ def nvmlDeviceGetComputeRunningProcesses_v3(device: Any, count: Any, _found: Any
     return set_reference(count, _processes(device))
 
 
-def nvmlDeviceGetMemoryInfo_v2(device: Any, found: Any) -> int:  # noqa: N802
+def nvmlDeviceGetMemoryInfo_v2(device: Any, result: Any) -> int:  # noqa: N802
     """The amount of its memory that is used."""
-    found._obj.used = _processes(device) * _OF_A_PROCESS
+    result._obj.used = _processes(device) * _OF_A_PROCESS
     return _SUCCESS
 
 
-def nvmlDeviceGetUtilizationRates(device: Any, found: Any) -> int:  # noqa: N802
+def nvmlDeviceGetUtilizationRates(device: Any, result: Any) -> int:  # noqa: N802
     """The load in the last moments, in percent."""
-    found._obj.gpu = _BUSY if simulation.work.makes_products or _of(device).shared else 0
+    result._obj.gpu = _BUSY if simulation.work.makes_products or _of(device).shared else 0
     return _SUCCESS
 
 

@@ -62,8 +62,8 @@ class Star:
         try:
             if self._rank:
                 _send(self._links[0], mine)
-                found: list[Any] = _receive(self._links[0])
-                return found
+                received: list[Any] = _receive(self._links[0])
+                return received
             values = [mine, *(_receive(self._links[rank]) for rank in range(1, self._size))]
             data = _framed(values)  # once: a pool of 16 machines has 128 ranks
             for link in self._links.values():

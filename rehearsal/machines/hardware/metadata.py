@@ -54,4 +54,4 @@ def _host_values(values: dict[str, str]) -> str:
 
 def with_metadata_of(root: Path, text: str) -> str:
     """A text in which the service's address leads to a machine's own files."""
-    return _ADDRESS.sub(lambda found: root.as_uri() + found[1], text)
+    return _ADDRESS.sub(lambda address: root.as_uri() + address[1], text)

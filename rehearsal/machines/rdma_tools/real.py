@@ -26,7 +26,7 @@ def hand_over(program: str, arguments: "list[str]") -> "int | None":
     if not are_there(os.environ.get("AKS_INFINIBAND_REHEARSAL")):
         return None
     machine, port = Machine(), options(arguments, {"-p": "--port"})[0].get("--port")
-    devices = [found.device for found in machine.ports() if found.infiniband]
+    devices = [each.device for each in machine.ports() if each.infiniband]
     sockets, code = proc_net.Sockets(), None
     for words in _asked(machine, program, arguments, devices, int(port) if port else None):
         if "output" in words:

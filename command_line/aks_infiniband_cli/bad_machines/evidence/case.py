@@ -169,7 +169,7 @@ def _bad_gpu(case: Mapping[str, Any]) -> dict[str, str]:
     """The GPU that a report is about: its maker, numbers and place; empty if it is about none or several."""
     told = [each["device"] or "" for each in case["checks"] if each["verdict"] == "fail"]
     told += [str(row["device"]) for row in (case["dcgm"] or {}).get("results", ()) if opinion.finds_bad(row)]
-    bad = {found[1] for device in told if (found := opinion.OURS.match(device))}
+    bad = {match[1] for device in told if (match := opinion.OURS.match(device))}
     for each in case["kernel"]:
         bad |= {gpu["index"] for gpu in case["gpus"] if "Xid" in each["line"] and _address(gpu) in each["line"].lower()}
     known = [gpu for gpu in case["gpus"] if gpu["index"] in bad]

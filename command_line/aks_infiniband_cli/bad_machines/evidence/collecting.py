@@ -57,17 +57,17 @@ def collect(
     record, unread = _record(client, namespace)
     machine["not_read"] = [*(machine.get("not_read") or []), *unread]
     known_of_it = known(node, with_measurements(record, told), validation.report)
-    found = case_of(node, machine, events, known_of_it, taken, dcgm=dcgm)
-    return {**found, "ticket": ticket(found), "health_report": health_report(found)}
+    case = case_of(node, machine, events, known_of_it, taken, dcgm=dcgm)
+    return {**case, "ticket": ticket(case), "health_report": health_report(case)}
 
 
 def _told(node: Object, content: bytes, file: str) -> dict[str, Measurement]:
     """The measurements of a node in a file. Raises CommandError if there are none."""
     name, reports = name_of(node), whole_reports(content, file)
     for report in reports.values():
-        found = measurements_in(report, f"validate ({file})")
-        if name in found:
-            return {name: found[name]}
+        measurements = measurements_in(report, f"validate ({file})")
+        if name in measurements:
+            return {name: measurements[name]}
     measured = sorted({node for report in reports.values() for node in report["nodes"]})
     raise CommandError(f"{file} says nothing of node {name}; it has {', '.join(measured) or 'no node'}")
 

@@ -32,10 +32,10 @@ def evidence(flags: argparse.Namespace) -> Answer:
     require_new({"--out": out})
     measured = (content_of(flags.report), name_of(flags.report)) if flags.report else None
     with at_work(f"Asking node {flags.node}") as say:
-        found = collect(file.kubeconfig, flags.node, flags.namespace, measured=measured, say=say)
-    write_document(found, out)
-    document = {"file": str(out), **{key: found[key] for key in _TOLD}, "problems": problems_of(found)}
-    return Answer(document=document, lines=[uncut(found["ticket"]), uncut(f"\nkept: {out}")])
+        case = collect(file.kubeconfig, flags.node, flags.namespace, measured=measured, say=say)
+    write_document(case, out)
+    document = {"file": str(out), **{key: case[key] for key in _TOLD}, "problems": problems_of(case)}
+    return Answer(document=document, lines=[uncut(case["ticket"]), uncut(f"\nkept: {out}")])
 
 
 EVIDENCE: Final = Command(

@@ -38,8 +38,8 @@ def _until_zero(field: bytes) -> str:
 
 def serial_number(vpd: bytes) -> str | None:
     """The serial number in the vital product data of a PCI device: the keyword SN, a length, and the text."""
-    found = re.search(rb"SN(.)", vpd, flags=re.DOTALL)
-    return vpd[found.end() : found.end() + found[1][0]].decode("ascii", errors="replace").strip() if found else None
+    field = re.search(rb"SN(.)", vpd, flags=re.DOTALL)
+    return vpd[field.end() : field.end() + field[1][0]].decode("ascii", errors="replace").strip() if field else None
 
 
 def _text(path: Path) -> str | None:
@@ -92,14 +92,14 @@ def gpus(root: Path) -> list[dict[str, str]]:
 
 def kernel_lines(messages: str, booted: float) -> list[dict[str, str]]:
     """The newest lines of the kernel's log about GPUs and ports, with their time. booted: seconds since 1970."""
-    found = []
+    lines = []
     for message in messages.splitlines():
         head, _, text = message.partition(";")
         parts = head.split(",")
         if len(parts) > 2 and parts[2].isdigit() and _TOLD.search(text):
             moment = time.gmtime(booted + int(parts[2]) / 1e6)
-            found.append({"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", moment), "line": text})
-    return found[-_LINES:]
+            lines.append({"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", moment), "line": text})
+    return lines[-_LINES:]
 
 
 def _kernel_log(device: Path) -> str:

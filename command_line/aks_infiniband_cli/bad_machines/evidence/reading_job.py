@@ -113,11 +113,11 @@ def parts_of(said: Any) -> dict[str, Any]:
     """
     if not isinstance(said, dict):
         raise HandwrittenError("must be a mapping")
-    found: dict[str, Any] = {"not_read": []}
+    parts: dict[str, Any] = {"not_read": []}
     for name in _Said.model_fields:
         try:
             part = formed(_Said, {name: said[name]} if name in said else {})
-            found[name] = part.model_dump(by_alias=True)[name]
+            parts[name] = part.model_dump(by_alias=True)[name]
         except HandwrittenError as error:
-            found["not_read"].append(f"of the machine, {error.at_its_place()}")
-    return found
+            parts["not_read"].append(f"of the machine, {error.at_its_place()}")
+    return parts

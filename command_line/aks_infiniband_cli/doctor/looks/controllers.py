@@ -88,9 +88,9 @@ def missing_attachments(snapshot: Snapshot) -> Iterator[Finding]:
     for network in snapshot.view.networks if snapshot.was_read("NetworkAttachmentDefinitions") else ():
         told = str((network.get("status") or {}).get("ipoibNetworkAttachmentDef") or "")
         # VERSION/namespaces/NAMESPACE/KIND/NAME (network-operator v26.4.1, pkg/utils, GetNetworkAttachmentDefLink)
-        _, found, link = told.partition("/namespaces/")
+        _, separator, link = told.partition("/namespaces/")
         made = "/".join(link.split("/")[::2])
-        if found and made not in there:
+        if separator and made not in there:
             what = f" has made the NetworkAttachmentDefinition {made}, and it is gone"
             yield shown_by("IPoIBNetwork", network, "part-not-made", what)
 

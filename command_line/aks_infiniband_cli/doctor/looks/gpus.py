@@ -92,8 +92,8 @@ def _no_dma_buf(snapshot: Snapshot, driver: Mapping[str, Any]) -> str:
         return "driver.kernelModuleType is proprietary, and this driver does not support DMA-BUF"
     for node in labelled(snapshot.view.nodes, {GPU_LABEL: "true"}):
         kernel = str(info_of(node).get("kernelVersion"))
-        found = re.match(r"(\d+)\.(\d+)", kernel)
-        if found and (int(found[1]), int(found[2])) < _DMA_BUF_KERNEL:
+        version = re.match(r"(\d+)\.(\d+)", kernel)
+        if version and (int(version[1]), int(version[2])) < _DMA_BUF_KERNEL:
             return f"kernel {kernel} of node {name_of(node)} does not support DMA-BUF for HCAs"
     return ""
 

@@ -68,8 +68,8 @@ def definitions(snapshot: Snapshot) -> Iterator[Finding]:
 def versions(snapshot: Snapshot) -> Iterator[Finding]:
     """Kubernetes and operators that get no more fixes, and kubelets too old for their API server."""
     told = {name_of(node): str(info_of(node).get("kubeletVersion")) for node in snapshot.view.nodes}
-    found = {name: re.match(r"v(\d+)\.(\d+)", version) for name, version in told.items()}
-    kubelets: dict[str, Minor] = {name: (int(match[1]), int(match[2])) for name, match in found.items() if match}
+    matches = {name: re.match(r"v(\d+)\.(\d+)", version) for name, version in told.items()}
+    kubelets: dict[str, Minor] = {name: (int(match[1]), int(match[2])) for name, match in matches.items() if match}
     newest = max(kubelets.values(), default=OLDEST_KUBERNETES)
     release = RELEASES.get(newest)
     if newest < OLDEST_KUBERNETES or (release and release.long_term_end < snapshot.read_at.date()):

@@ -65,10 +65,10 @@ def feature_labels(snapshot: Snapshot) -> Iterator[Finding]:
         (NIC_LABEL, "network-operator", infiniband_nodes(view)),
         (GPU_LABEL, "gpu-operator", gpus),
     ):
-        found = list(feature_discovery_findings(view, label))
-        yield from (finding for finding in found if finding.symptom == "two-feature-discoveries")
+        findings = list(feature_discovery_findings(view, label))
+        yield from (finding for finding in findings if finding.symptom == "two-feature-discoveries")
         if nodes and runs(snapshot, operator):
-            yield from (finding for finding in found if finding.symptom != "two-feature-discoveries")
+            yield from (finding for finding in findings if finding.symptom != "two-feature-discoveries")
             if labelled(view.nodes, {label: "true"}):
                 yield from (_unlabelled(node, label) for node in nodes if labels_of(node).get(label) != "true")
     wanted = {name_of(node) for node in labelled(view.nodes, {NIC_LABEL: "true"})}
@@ -94,13 +94,13 @@ def _unlabelled(node: Object, label: str) -> Finding:
 def images(snapshot: Snapshot) -> Iterator[Finding]:
     """Pools of different node images, and systems without an OFED driver."""
     for pool, nodes in pools(snapshot.view).items():
-        found: dict[str, list[str]] = {}
+        nodes_by_image: dict[str, list[str]] = {}
         for node in nodes:
             version = labels_of(node).get(VERSION_LABEL, "image unknown")
             image = f"{version}, kernel {info_of(node).get('kernelVersion')}"
-            found.setdefault(image, []).append(name_of(node))
-        if len(found) > 1:
-            what = "; ".join(f"{', '.join(names)}: {image}" for image, names in sorted(found.items()))
+            nodes_by_image.setdefault(image, []).append(name_of(node))
+        if len(nodes_by_image) > 1:
+            what = "; ".join(f"{', '.join(names)}: {image}" for image, names in sorted(nodes_by_image.items()))
             yield Finding(symptom="mixed-node-images", about=f"pool {pool}", what=what)
         for node in nodes:
             system = str(info_of(node).get("osImage"))

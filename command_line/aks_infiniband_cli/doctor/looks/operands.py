@@ -71,9 +71,9 @@ def operator_version(snapshot: Snapshot, operator: str) -> str | None:
     for deployment in operators_of(snapshot, operator):
         for image in images_of(deployment):
             name, _, tag = image.partition(":")
-            found = re.match(r"(?:network-operator-)?v?(\d+\.\d+(?:\.\d+)?)", tag.partition("@")[0])
-            if name == operator and found:
-                return found[1]
+            version = re.match(r"(?:network-operator-)?v?(\d+\.\d+(?:\.\d+)?)", tag.partition("@")[0])
+            if name == operator and version:
+                return version[1]
     return None
 
 
@@ -115,7 +115,7 @@ def infiniband_nodes(view: View) -> list[Object]:
 
 def pools(view: View) -> dict[str, list[Object]]:
     """The nodes with InfiniBand by AKS's agent pool."""
-    found: dict[str, list[Object]] = {}
+    nodes_by_pool: dict[str, list[Object]] = {}
     for node in infiniband_nodes(view):
-        found.setdefault(labels_of(node).get(AGENT_POOL_LABEL, NO_POOL), []).append(node)
-    return found
+        nodes_by_pool.setdefault(labels_of(node).get(AGENT_POOL_LABEL, NO_POOL), []).append(node)
+    return nodes_by_pool

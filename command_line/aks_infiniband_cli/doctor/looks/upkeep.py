@@ -34,9 +34,9 @@ def kubernetes(snapshot: Snapshot) -> Iterator[Finding]:
     """Pools that run an older patch of Kubernetes than the two newest that are known."""
     pools: dict[tuple[str, str], list[str]] = {}
     for node in snapshot.view.nodes:
-        if found := _PATCHED.match(str(info_of(node).get("kubeletVersion"))):
+        if patch := _PATCHED.match(str(info_of(node).get("kubeletVersion"))):
             pool = labels_of(node).get(AGENT_POOL_LABEL, NO_POOL)
-            pools.setdefault((pool, found[1]), []).append(name_of(node))
+            pools.setdefault((pool, patch[1]), []).append(name_of(node))
     for (pool, version), nodes in pools.items():
         newer = newer_than(version)
         if len(newer) >= len(next(iter(NEWEST_PATCHES.values()))):

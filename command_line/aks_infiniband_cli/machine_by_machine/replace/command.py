@@ -24,12 +24,12 @@ def _count(text: str) -> int:
 
 def _minutes(text: str) -> float:
     try:
-        found = float(text)
+        minutes = float(text)
     except ValueError:
-        found = 0
-    if not 0 < found <= 24 * 60:
+        minutes = 0
+    if not 0 < minutes <= 24 * 60:
         raise argparse.ArgumentTypeError(f"{text!r} must be a number of minutes above 0, at most a day")
-    return found
+    return minutes
 
 
 def declare(parser: argparse.ArgumentParser) -> None:

@@ -14,24 +14,24 @@ _STYLES: Mapping[str | None, str] = {"cured": "green", "replaced": "green", "let
 _WHOLE = ("cured", "replaced")
 
 
-def plan(found: Plan, wish: Wish) -> Answer:
+def plan(planned: Plan, wish: Wish) -> Answer:
     """The plan. The exit code is FOUND if it would not be begun."""
     document = {
-        "node": found.case.node,
-        "pool": found.case.pool,
-        "stage": found.case.stage,
-        "refused": found.refused or None,
-        "healthy": list(found.seen.healthy),
-        "machines": found.seen.count,
-        "begun_today": found.begun_today,
+        "node": planned.case.node,
+        "pool": planned.case.pool,
+        "stage": planned.case.stage,
+        "refused": planned.refused or None,
+        "healthy": list(planned.seen.healthy),
+        "machines": planned.seen.count,
+        "begun_today": planned.begun_today,
     }
-    return _answer({"plan": document, "cases": []}, [*_plan(found, wish)], FOUND if found.refused else FINE)
+    return _answer({"plan": document, "cases": []}, [*_plan(planned, wish)], FOUND if planned.refused else FINE)
 
 
-def _plan(found: Plan, wish: Wish) -> Iterator[tuple[str, str]]:
-    case, seen = found.case, found.seen
+def _plan(planned: Plan, wish: Wish) -> Iterator[tuple[str, str]]:
+    case, seen = planned.case, planned.seen
     yield f"{case.node} of pool {case.pool}: what replace would do", ""
-    for number, (stage, what) in enumerate(_steps(found, wish), start=1):
+    for number, (stage, what) in enumerate(_steps(planned, wish), start=1):
         over = "" if case.stage == "quarantine" else " (begun)" if stage == case.stage else ""
         yield f"  {number} {stage:<11} {what}{over}", ""
     if case.farthest == "delete" and not seen.autoscaled and seen.count:
@@ -42,16 +42,16 @@ def _plan(found: Plan, wish: Wish) -> Iterator[tuple[str, str]]:
         )
     yield (
         f"other healthy nodes: {len(seen.healthy)}, {len(seen.idle)} of them idle; {FEWEST} must be idle. "
-        f"In the last 24 hours {found.begun_today} of this pool were taken out, of {wish.budget.a_day} that may be",
+        f"In the last 24 hours {planned.begun_today} of this pool were taken out, of {wish.budget.a_day} that may be",
         "",
     )
-    if found.refused:
-        yield f"it would not be begun: {found.refused}", "bold red"
+    if planned.refused:
+        yield f"it would not be begun: {planned.refused}", "bold red"
     yield "nothing was changed", "green"
 
 
-def _steps(found: Plan, wish: Wish) -> Iterator[tuple[str, str]]:
-    case, seen = found.case, found.seen
+def _steps(planned: Plan, wish: Wish) -> Iterator[tuple[str, str]]:
+    case, seen = planned.case, planned.seen
     beside = ", ".join(seen.idle[:NEIGHBOURS]) or "healthy nodes, once they are idle"
     yield "quarantine", "cordon and taint it; its pods keep running"
     if used := seen.busy or seen.alone:
@@ -70,10 +70,10 @@ def _steps(found: Plan, wish: Wish) -> Iterator[tuple[str, str]]:
         yield "arrive", "wait for the new one's drivers, measure it, and uncordon it if it passes"
 
 
-def refused(found: Plan) -> Answer:
+def refused(planned: Plan) -> Answer:
     """The reason why the case was not begun."""
-    document = {"plan": {"node": found.case.node, "pool": found.case.pool, "refused": found.refused}, "cases": []}
-    return _answer(document, [(f"not begun: {found.refused}", "bold red")], FOUND)
+    document = {"plan": {"node": planned.case.node, "pool": planned.case.pool, "refused": planned.refused}, "cases": []}
+    return _answer(document, [(f"not begun: {planned.refused}", "bold red")], FOUND)
 
 
 def done(cases: Sequence[Case]) -> Answer:

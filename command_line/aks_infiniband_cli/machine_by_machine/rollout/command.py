@@ -48,46 +48,46 @@ def rollout(flags: argparse.Namespace) -> Answer:
     return Answer(document={"released": released}, lines=lines_of(said))
 
 
-def answer_of(found: "Rollout") -> Answer:
+def answer_of(rollout: "Rollout") -> Answer:
     """The output of a rollout: lines for a person, a document for a program."""
     from aks_infiniband_cli.validate import rendering  # noqa: PLC0415
 
-    measured = rendering.pool_lines(found.pool) if found.pool else ()
+    measured = rendering.pool_lines(rollout.pool) if rollout.pool else ()
     document = {
-        "accepted": not found.shortfalls,
-        "first": found.first,
-        "driver": {"name": found.driver.name, "before": found.before, "now": found.now},
-        "not_held": list(found.not_held),
-        "shortfalls": list(found.shortfalls),
-        "held": list(found.others) if found.shortfalls else [],
-        "released": [] if found.shortfalls else list(found.others),
-        "pools": {found.pool.name: rendering.document_of(found.pool)} if found.pool else {},
+        "accepted": not rollout.shortfalls,
+        "first": rollout.first,
+        "driver": {"name": rollout.driver.name, "before": rollout.before, "now": rollout.now},
+        "not_held": list(rollout.not_held),
+        "shortfalls": list(rollout.shortfalls),
+        "held": list(rollout.others) if rollout.shortfalls else [],
+        "released": [] if rollout.shortfalls else list(rollout.others),
+        "pools": {rollout.pool.name: rendering.document_of(rollout.pool)} if rollout.pool else {},
     }
     return Answer(
         document=document,
-        lines=lines_of(*measured, *_lines(found)),
-        exit_code=FOUND if found.shortfalls else FINE,
+        lines=lines_of(*measured, *_lines(rollout)),
+        exit_code=FOUND if rollout.shortfalls else FINE,
     )
 
 
-def _lines(found: "Rollout") -> list[tuple[str, str]]:
+def _lines(rollout: "Rollout") -> list[tuple[str, str]]:
     """Each line below what was measured, and its style on a terminal."""
-    others, changed = ", ".join(found.others), ", ".join(found.not_held)
-    everywhere = [(f"not held, the {found.driver.operator} changed them on every node: {changed}", "yellow")]
-    if not found.shortfalls:
+    others, changed = ", ".join(rollout.others), ", ".join(rollout.not_held)
+    everywhere = [(f"not held, the {rollout.driver.operator} changed them on every node: {changed}", "yellow")]
+    if not rollout.shortfalls:
         return [
-            (f"accepted on {found.first}: {found.now}", "green"),
+            (f"accepted on {rollout.first}: {rollout.now}", "green"),
             *(everywhere if changed else ()),
             (f"the others follow, one by one: {others}", ""),
             ("  then: pulumi up, which measures the whole pool", "cyan"),
         ]
-    changes = f"set {found.driver.setting} as it was, run {found.driver.update}"
-    if changed or found.before == found.now:
-        changes = f"set what changed of the {found.driver.operator} as it was, update it as before"
+    changes = f"set {rollout.driver.setting} as it was, run {rollout.driver.update}"
+    if changed or rollout.before == rollout.now:
+        changes = f"set what changed of the {rollout.driver.operator} as it was, update it as before"
     return [
-        *((f"short on {found.first}: {shortfall}", "bold red") for shortfall in found.shortfalls),
+        *((f"short on {rollout.first}: {shortfall}", "bold red") for shortfall in rollout.shortfalls),
         *(everywhere if changed else ()),
-        (f"held back, with {found.before}: {others}", "yellow"),
+        (f"held back, with {rollout.before}: {others}", "yellow"),
         (f"  go back: {changes}, and then aks-infiniband rollout --back", "cyan"),
         ("  continue all the same: aks-infiniband rollout --release, and then pulumi up", "cyan"),
     ]

@@ -16,12 +16,12 @@ _DAY_SECONDS: Final = 24 * 3600
 
 def _seconds(text: str) -> float:
     try:
-        found = float(text)
+        seconds = float(text)
     except ValueError:
-        found = 0
-    if not 0 < found <= _DAY_SECONDS:
+        seconds = 0
+    if not 0 < seconds <= _DAY_SECONDS:
         raise argparse.ArgumentTypeError(f"{text!r} must be a number of seconds above 0, at most a day")
-    return found
+    return seconds
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -86,8 +86,8 @@ def upgrade(flags: argparse.Namespace) -> Answer:
             ) from error
 
 
-def _told(key: str, found: list[str], nothing: str) -> Answer:
-    return Answer(document={key: found}, lines=lines_of(f"{key}: {', '.join(found)}" if found else nothing))
+def _told(key: str, names: list[str], nothing: str) -> Answer:
+    return Answer(document={key: names}, lines=lines_of(f"{key}: {', '.join(names)}" if names else nothing))
 
 
 def _plan_lines(planned: "Plan") -> list[str]:
@@ -124,16 +124,16 @@ def _planned(planned: "Plan") -> Answer:
     return Answer(document={"plan": _document(planned)}, lines=lines_of(*_plan_lines(planned)))
 
 
-def _done(found: "Done", stack: str) -> Answer:
+def _done(result: "Done", stack: str) -> Answer:
     from aks_infiniband_cli.validate import rendering  # noqa: PLC0415
 
-    stopped = found.stopped
+    stopped = result.stopped
     measured = rendering.pool_lines(stopped.measured) if stopped and stopped.measured else ()
     document = {
-        "plan": _document(found.plan),
+        "plan": _document(result.plan),
         "accepted": stopped is None,
-        "done": found.done,
-        "stack_file_changed": found.written,
+        "done": result.done,
+        "stack_file_changed": result.written,
         "stopped": None
         if stopped is None
         else {
@@ -146,19 +146,19 @@ def _done(found: "Done", stack: str) -> Answer:
     }
     return Answer(
         document=document,
-        lines=lines_of(*measured, *_lines(found, stack)),
+        lines=lines_of(*measured, *_lines(result, stack)),
         exit_code=FOUND if stopped else FINE,
     )
 
 
-def _lines(found: "Done", stack: str) -> list[tuple[str, str]]:
+def _lines(result: "Done", stack: str) -> list[tuple[str, str]]:
     """Each line below what was measured, and its style on a terminal."""
-    done = [(f"done: {what}", "green") for what in found.done]
+    done = [(f"done: {what}", "green") for what in result.done]
     file = f"Pulumi.{stack}.yaml says what Azure has now"
-    changed = [(f"{file}: commit it", "cyan")] if found.written else []
-    if found.stopped is None:
+    changed = [(f"{file}: commit it", "cyan")] if result.written else []
+    if result.stopped is None:
         return [*done, *changed, ("  then: pulumi up, which measures the whole pools and changes no machine", "cyan")]
-    stopped, held = found.stopped, ", ".join(found.stopped.held) or "none"
+    stopped, held = result.stopped, ", ".join(result.stopped.held) or "none"
     return [
         *done,
         *changed,

@@ -76,11 +76,11 @@ class Brought:
         return {**document, "metadata": {**metadata, "labels": marks, "annotations": {_RUN: self.name}}}
 
 
-def is_of_a_run(found: Object) -> bool:
+def is_of_a_run(document: Object) -> bool:
     """True if an object proves that a run has made it: by its labels, and by the run that it names, which for a
     namespace is itself.
     """
-    metadata = found["metadata"]
+    metadata = document["metadata"]
     run = str((metadata.get("annotations") or {}).get(_RUN))
     place = metadata.get("namespace") or metadata["name"]
     ours = (metadata.get("labels") or {}).get("app.kubernetes.io/managed-by") == MANAGER

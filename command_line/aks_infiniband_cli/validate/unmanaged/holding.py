@@ -100,8 +100,10 @@ def clear_left(client: Client, say: Say, *, sleep: Callable[[float], None] = tim
     run's: no clock of another computer is believed. Raises CommandError if that cannot be seen.
     """
     try:
-        found = [each.to_dict() for each in client.list(Namespace, labels=dict[str, Any](LABELS))]
-        left = [name_of(each) for each in found if is_of_a_run(each) and "deletionTimestamp" not in each["metadata"]]
+        namespaces = [each.to_dict() for each in client.list(Namespace, labels=dict[str, Any](LABELS))]
+        left = [
+            name_of(each) for each in namespaces if is_of_a_run(each) and "deletionTimestamp" not in each["metadata"]
+        ]
         if not left:
             return False
         before = {name: _renewed(client, name) for name in left}

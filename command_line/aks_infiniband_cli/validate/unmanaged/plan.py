@@ -49,8 +49,8 @@ class Plan:
         if not self.validations:
             return False
         rights.require(client, rights.needed(self.brought, cordon=cordon))
-        for name, found in self.pools.items():
-            note(f"pool {name}, which no stack validates: {found.told()}")
+        for name, pool in self.pools.items():
+            note(f"pool {name}, which no stack validates: {pool.told()}")
         note(f"The command makes its objects in namespace {self.brought.name}, and deletes both at the end")
         return holding.clear_left(client, say)
 
@@ -83,7 +83,7 @@ def plan_of(pools: Mapping[str, Unmanaged], asked: Asked) -> Plan:
     access = access_of(list(pools.values()), asked, name)
     return Plan(
         pools=pools,
-        validations={each: validation_of(found, asked, access) for each, found in pools.items()},
+        validations={each: validation_of(pool, asked, access) for each, pool in pools.items()},
         brought=Brought(access=access, name=name),
     )
 
@@ -96,8 +96,8 @@ def plan_to_read(node: Object) -> Plan:
         pool = found_pool("one", [node], way, selector={_HOST: labels_of(node).get(_HOST, name)}, nvlink=False)
     except ValueError as error:
         raise CommandError(f"node {name}: {error}") from error
-    found, brought = Unmanaged(pool=pool, way=way), Brought()
-    validation = validation_of(found, Asked(), access_of([found], Asked(), brought.name))
+    unmanaged, brought = Unmanaged(pool=pool, way=way), Brought()
+    validation = validation_of(unmanaged, Asked(), access_of([unmanaged], Asked(), brought.name))
     return Plan(pools={}, validations={name: validation}, brought=brought)
 
 

@@ -75,8 +75,8 @@ class Unmanaged:
     def document(self) -> dict[str, Any]:
         """The same for programs."""
         pool, way = self.pool, self.way
-        found = {"vm_size": pool.size.name, "mode": way.mode, "because": way.because, "rdma_resource": way.resource}
-        return {**found, "gpu_resource": pool.gpu_resource}
+        document = {"vm_size": pool.size.name, "mode": way.mode, "because": way.because, "rdma_resource": way.resource}
+        return {**document, "gpu_resource": pool.gpu_resource}
 
 
 def labels_of(node: Object) -> Mapping[str, str]:
@@ -87,20 +87,20 @@ def labels_of(node: Object) -> Mapping[str, str]:
 def named(nodes: Sequence[Object], name: str) -> Chosen | None:
     """The nodes of a pool as AKS calls it; None if there is none."""
     for selector in ({AGENT_POOL_LABEL: name}, {SHORT_AGENT_POOL_LABEL: name}):
-        if found := _with(nodes, selector):
-            return Chosen(name=_name([name]), selector=selector, nodes=found)
+        if members := _with(nodes, selector):
+            return Chosen(name=_name([name]), selector=selector, nodes=members)
     return None
 
 
 def selected(nodes: Sequence[Object], selector: Mapping[str, str]) -> Chosen:
     """The nodes with these labels. Raises CommandError if there is none."""
-    found = _with(nodes, selector)
-    if not found:
+    members = _with(nodes, selector)
+    if not members:
         told = ",".join(f"{key}={value}" for key, value in selector.items())
         raise CommandError(f"no node has the labels {told}{_others(nodes)}")
-    agent_pools = {label for node in found for label in (agent_pool_of(node),)}
+    agent_pools = {label for node in members for label in (agent_pool_of(node),)}
     of_aks = [*agent_pools] if len(agent_pools) == 1 else []
-    return Chosen(name=_name([*of_aks, *selector.values()]), selector=selector, nodes=found)
+    return Chosen(name=_name([*of_aks, *selector.values()]), selector=selector, nodes=members)
 
 
 def _with(nodes: Sequence[Object], selector: Mapping[str, str]) -> list[Object]:
@@ -126,8 +126,8 @@ def there(nodes: Iterable[Object]) -> str:
 
 
 def _others(nodes: Iterable[Object]) -> str:
-    found = there(nodes)
-    return f"; nodes with InfiniBand are: {found}" if found else "; no node is of a size with InfiniBand"
+    others = there(nodes)
+    return f"; nodes with InfiniBand are: {others}" if others else "; no node is of a size with InfiniBand"
 
 
 def unmanaged(chosen: Chosen, seen: Seen, asked: Asked, *, nvlink: bool) -> Unmanaged:
@@ -136,10 +136,10 @@ def unmanaged(chosen: Chosen, seen: Seen, asked: Asked, *, nvlink: bool) -> Unma
     nvlink: whether the cluster knows ComputeDomains.
     """
     try:
-        found = ways(chosen.nodes, size_of(chosen.nodes), seen)
-        if asked.mode == "driver-only" and all(way.mode != "driver-only" for way in found):
-            found = [*found, privileged(chosen.nodes, seen)]
-        way = decided(found, mode=asked.mode, resource=asked.resource)
+        possible = ways(chosen.nodes, size_of(chosen.nodes), seen)
+        if asked.mode == "driver-only" and all(way.mode != "driver-only" for way in possible):
+            possible = [*possible, privileged(chosen.nodes, seen)]
+        way = decided(possible, mode=asked.mode, resource=asked.resource)
         return Unmanaged(
             pool=found_pool(chosen.name, chosen.nodes, way, selector=chosen.selector, nvlink=nvlink), way=way
         )
@@ -168,15 +168,15 @@ def access_of(pools: Sequence[Unmanaged], asked: Asked, namespace: str) -> Share
     )
 
 
-def validation_of(found: Unmanaged, asked: Asked, access: SharedAccess) -> Deployed:
+def validation_of(unmanaged: Unmanaged, asked: Asked, access: SharedAccess) -> Deployed:
     """The validation of a pool, as a stack would leave it."""
-    pool, options = found.pool, _options(asked)
+    pool, options = unmanaged.pool, _options(asked)
     expected = expected_of(pool, options, node_preparation=False)
     spec = validation_spec(
         pool,
         options=options,
         waits=_WAITS,
-        access=replace(access.for_pool(pool), networks_in=found.way.networks_in),
+        access=replace(access.for_pool(pool), networks_in=unmanaged.way.networks_in),
         expected=expected,
     )
     job = named_job(pool, spec)

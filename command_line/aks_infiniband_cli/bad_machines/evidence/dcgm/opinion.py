@@ -69,8 +69,8 @@ def beside(
             theirs.setdefault(numbers.get(row["gpu"], row["gpu"]), []).append(row["test"])
     ours: dict[int, list[str]] = {}
     for check in checks:
-        if check["check"].startswith("gpu-") and (found := OURS.match(check["device"] or "")):
-            ours.setdefault(int(found[1]), []).append(check["check"])
+        if check["check"].startswith("gpu-") and (match := OURS.match(check["device"] or "")):
+            ours.setdefault(int(match[1]), []).append(check["check"])
     lines = [*_count(asked)]
     lines += [_of_gpu(gpu, theirs.get(gpu, []), ours.get(gpu, []), measured_on) for gpu in sorted({*theirs, *ours})]
     return {"second_opinion": lines or [_NONE_BAD.format(measured_on) if measured_on else _NOT_MEASURED]}

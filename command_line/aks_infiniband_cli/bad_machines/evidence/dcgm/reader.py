@@ -67,12 +67,12 @@ def _document(printed: str) -> tuple[Document, list[str]]:
     """The document, and the lines before and after it: dcgmi complains on the same stream. Raises DiagnosticsError."""
     for start in re.finditer(r"^\s*\{", printed, flags=re.MULTILINE):
         try:
-            found, end = json.JSONDecoder().raw_decode(printed, start.end() - 1)
+            document, end = json.JSONDecoder().raw_decode(printed, start.end() - 1)
         except (ValueError, RecursionError):
             continue
-        if isinstance(found, dict) and any(name in found for name in _ROOTS):
+        if isinstance(document, dict) and any(name in document for name in _ROOTS):
             beside = f"{printed[: start.start()]}\n{printed[end:]}"
-            return found, [line.strip() for line in beside.splitlines() if line.strip()]
+            return document, [line.strip() for line in beside.splitlines() if line.strip()]
     raise DiagnosticsError(f"dcgmi printed no document of DCGM 3 or 4: {_beginning(printed)}")
 
 
@@ -80,11 +80,11 @@ def _beginning(printed: str) -> str:
     return shortened(" ".join(printed.split())[:_SHOWN]) if printed.strip() else "it said nothing"
 
 
-def _each(found: Any) -> Iterator[Document]:
+def _each(entries: Any) -> Iterator[Document]:
     """The entries of an array: jsoncpp leaves null in the places that DCGM 3 leaves out."""
-    if not isinstance(found, list):
-        raise TypeError(f"{found!r} is no array")
-    return (entry for entry in found if entry is not None)
+    if not isinstance(entries, list):
+        raise TypeError(f"{entries!r} is no array")
+    return (entry for entry in entries if entry is not None)
 
 
 def _rows_of(category: Document) -> Iterator[Row]:
@@ -120,8 +120,8 @@ def _row(about: Mapping[str, str], result: Document) -> Row:
 
 def _warnings(result: Document) -> list[Document]:
     """Each an object with its words and category; before DCGM 3.1 all that there is of them is one text."""
-    found = result.get("warnings") or []
-    return [{"warning": found}] if isinstance(found, str) else list(_each(found))
+    warnings = result.get("warnings") or []
+    return [{"warning": warnings}] if isinstance(warnings, str) else list(_each(warnings))
 
 
 def _gpu(result: Document) -> int | None:
@@ -136,12 +136,12 @@ def _info(result: Document) -> list[str]:
     """The reason why a test was skipped; the measurements of a test that passed are left out."""
     if str(result["status"]) != "Skip":
         return []
-    found = result.get("info") or []
-    return [_word(found)] if isinstance(found, str) else [_word(line) for line in found]
+    lines = result.get("info") or []
+    return [_word(lines)] if isinstance(lines, str) else [_word(line) for line in lines]
 
 
-def _word(found: Any) -> str:
-    return " ".join(str(found or "").split())
+def _word(text: Any) -> str:
+    return " ".join(str(text or "").split())
 
 
 def _serials(document: Document) -> dict[int, str]:

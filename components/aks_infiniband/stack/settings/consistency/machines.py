@@ -26,7 +26,7 @@ def _described(reading: Reading) -> Iterator[Mistake]:
 def _adapters(reading: Reading) -> Iterator[Mistake]:
     """An adapter drives links up to a generation, and a link has the generation's rate at most."""
     described = known(reading.settings.sizes.items(), lambda size: size[1].infiniband)
-    for ((name, _), _), adapter in known(described, lambda found: found[1].adapter):
+    for ((name, _), _), adapter in known(described, lambda entry: entry[1].adapter):
         ports = reading.settings.sizes[name].infiniband
         for _, generation in known([ports], lambda ports: ports.generation):
             path = ("sizes", name, "infiniband")

@@ -101,7 +101,7 @@ def _nodes(reading: Reading) -> tuple[int, int]:
     """Nodes, and further ones during an upgrade; a pool whose count is not well-formed is left out."""
     system = sum(count for _, count in known([reading.cluster], lambda cluster: cluster.system_pool.count))
     most = known(reading.pools, lambda pool: pool.most_nodes)
-    ordinary = known(most, lambda found: 0 if found[0].infiniband else ceil(found[1] * ORDINARY_SURGE))
+    ordinary = known(most, lambda entry: 0 if entry[0].infiniband else ceil(entry[1] * ORDINARY_SURGE))
     return system + sum(nodes for _, nodes in most), SYSTEM_SURGE + sum(surge for _, surge in ordinary)
 
 

@@ -136,13 +136,13 @@ def _is_number(value: object) -> bool:
 
 def errors_since(before: Counters, start: Counters, now: Counters) -> Counters:
     """By how much each counter has grown since the check before. If it was reset meanwhile, since this check began."""
-    found: Counters = {}
+    counters: Counters = {}
     for device, values in now.items():
         bases = [known.get(device, {}) for known in (before, start)]
         grown = [{name: values[name] - base[name] for name in values if name in base} for base in bases]
         usable = [growth for growth in grown if growth and min(growth.values()) >= 0]
-        found[device] = usable[0] if usable else {}
-    return found
+        counters[device] = usable[0] if usable else {}
+    return counters
 
 
 class Seen(NamedTuple):
