@@ -121,7 +121,9 @@ class Aks:
         self._client, self._place = clients.aks, (group, name)
 
     def read(self) -> ClusterThere:
-        """The cluster and its pools."""
+        """The cluster and its pools. AKS answers a read a second of one cluster, and 60 at once (Microsoft's page
+        quotas-skus-regions, read 2026-11-29); this program reads every two seconds at most.
+        """
         with in_words(f"cluster {self._place[1]} cannot be read"):
             cluster = self._client.managed_clusters.get(*self._place)
         return ClusterThere(

@@ -10,6 +10,7 @@ from aks_infiniband.facts.driver_upgrades import GPU, NIC, skip_label, state_lab
 from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE
 from lightkube import Client
 from lightkube.generic_resource import GenericGlobalResource, create_global_resource
+from lightkube.resources.apps_v1 import ControllerRevision
 
 from aks_infiniband_cli.cluster import refusal_allowed
 from aks_infiniband_cli.console import CommandError
@@ -75,6 +76,18 @@ class Driver:
                 revision, namespace = str(labels.get(_REVISION)), str(pod["metadata"]["namespace"])
                 by_node[str(pod["spec"].get("nodeName"))] = Loaded(image, revision, namespace)
         return by_node
+
+    def newest_revision(self, client: Client, pods: Sequence[Object]) -> str | None:
+        """The revision of the newest template of the DaemonSet that brought a driver's pod; None if it is not there."""
+        drivers = [pod for pod in pods if self.loaded([pod])]
+        owners = {owner["uid"] for pod in drivers for owner in pod["metadata"].get("ownerReferences") or []}
+        places = {pod["metadata"]["namespace"] for pod in drivers}
+        revisions = [each.to_dict() for place in places for each in client.list(ControllerRevision, namespace=place)]
+        own = [
+            each for each in revisions if owners & {by["uid"] for by in each["metadata"].get("ownerReferences") or []}
+        ]
+        newest = max(own, key=lambda each: int(each["revision"]), default=None)
+        return str(newest["metadata"]["labels"][_REVISION]) if newest else None
 
     def own_pods(self, pods: Sequence[Object], namespace: str | None, operators: Collection[str] = ()) -> list[Object]:
         """The operator's pods. With a pod that looks like the driver's every user could have another driver accepted

@@ -94,14 +94,16 @@ class Step:
     why: str = ""
 
 
-def next_step(before: Loaded, now: Loaded, lacking: Sequence[str], *, failed: bool) -> Step:
+def next_step(before: Loaded, now: Loaded, lacking: Sequence[str], *, failed: bool, newest: str | None) -> Step:
     """The next step. before, now: the node's driver; lacking: the reasons that keep it from use; failed: the upgrade of
-    its driver has.
+    its driver has. newest: the revision of the template that the other nodes would get.
     """
     if failed:
         return Step(act="fall short", why="the upgrade of the driver has failed")
     if now == before:
         return Step(act="wait", why="another driver")
+    if now.revision != newest:
+        return Step(act="wait", why="the driver of the operator's newest template")
     return Step(act="wait", why=", ".join(lacking)) if lacking else Step(act="measure")
 
 
@@ -123,17 +125,25 @@ class FirstNode:
     def observe(self) -> tuple[Step, Loaded]:
         """The node and its driver: the old one between two pods."""
         node, client = _node(self.cluster.client, self.name), self.cluster.client
-        pods = client.list(Pod, namespace=self.before.namespace, fields={"spec.nodeName": self.name})
-        now = self.driver.loaded(pod.to_dict() for pod in pods).get(self.name, self.before)
-        failed = labels_of(node).get(self.driver.state) == FAILED
-        return next_step(self.before, now, lacks(dict(node), self.validation.promise), failed=failed), now
+        pods = self._pods()
+        now = self.driver.loaded(pods).get(self.name, self.before)
+        newest = self.driver.newest_revision(client, pods)
+        failed, lacking = labels_of(node).get(self.driver.state) == FAILED, lacks(dict(node), self.validation.promise)
+        return next_step(self.before, now, lacking, failed=failed, newest=newest), now
+
+    def _pods(self) -> list[Object]:
+        """The pods of the operator's namespace on the node."""
+        pods = self.cluster.client.list(Pod, namespace=self.before.namespace, fields={"spec.nodeName": self.name})
+        return [pod.to_dict() for pod in pods]
 
     def wait(self, why: str) -> None:
         """Report the cause."""
         self.say(f"Waiting on node {self.name}: {why}")
 
     def carry_out(self, step: Step, seen: Loaded) -> bool:
-        """Measure the node, or note that it cannot be."""
+        """Measure the node, or note that it cannot be. If its template changes meanwhile, the next one is measured too:
+        an operator that moves to another release first changes what it puts around the driver.
+        """
         if step.act == "fall short":
             self.shortfalls = [f"{step.why} on node {self.name}: aks-infiniband doctor"]
             return False
@@ -142,7 +152,8 @@ class FirstNode:
             self.cluster, self.validation, self.name, self.say, by="rollout", unmarked=self.driver.state
         )
         self.shortfalls = shortfalls_of(self.measured)
-        return False
+        newest = self.driver.newest_revision(self.cluster.client, self._pods())
+        return not self.shortfalls and newest not in (None, seen.revision)
 
 
 def let_go(client: Client) -> list[str]:

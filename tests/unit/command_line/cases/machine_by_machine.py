@@ -204,11 +204,14 @@ def budgets_in_upgrade(case: Case) -> Any:
 
 
 def step_of_rollout(case: Case) -> Any:
-    """The next step with the node that gets a driver first. `driver`: the image or revision that it has then."""
+    """The next step with the node that gets a driver first. `driver`: the image or revision that it has then; `newest`:
+    the revision of the operator's template.
+    """
     before = Loaded("old", "1", "operator")
     now = before._replace(**case.get("driver", {}))
-    found = gate.next_step(before, now, case.get("lacking", ()), failed=case.get("failed", False))
-    return _filled(asdict(found))
+    newest = case.get("newest", now.revision)
+    step = gate.next_step(before, now, case.get("lacking", ()), failed=case.get("failed", False), newest=newest)
+    return _filled(asdict(step))
 
 
 def first_of_rollout(case: Case) -> Any:

@@ -17,7 +17,7 @@ from aks_infiniband_cli.machine_by_machine.rollout.drivers import DRIVERS, Drive
 from aks_infiniband_cli.machine_by_machine.rollout.hold import MARK
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.validate.run import Measured
-from lightkube.resources.apps_v1 import DaemonSet
+from lightkube.resources.apps_v1 import ControllerRevision, DaemonSet
 from lightkube.resources.core_v1 import Node
 
 from tests.cases import Case
@@ -32,7 +32,7 @@ SECTIONS = {"nic": "ofedDriver", "gpu": "driver"}
 def driver_pod(driver: Driver, on: str, image: str, revision: str) -> dict[str, Any]:
     key, value = driver.pods
     labels = {key: value, "controller-revision-hash": revision}
-    owner = {"kind": "DaemonSet", "name": "driver", "controller": True}
+    owner = {"kind": "DaemonSet", "name": "driver", "uid": "driver", "controller": True}
     metadata = {"name": f"driver-{on}", "namespace": "an-operator", "labels": labels, "ownerReferences": [owner]}
     return {"metadata": metadata, "spec": {"nodeName": on, "containers": [{"image": image}]}}
 
@@ -41,6 +41,13 @@ def daemon_set(name: str, generation: int, strategy: str = "RollingUpdate") -> d
     owner = {"kind": "ClusterPolicy", "name": "cluster-policy", "uid": "1", "controller": True}
     metadata = {"name": name, "namespace": "an-operator", "generation": generation, "ownerReferences": [owner]}
     return {"metadata": metadata, "spec": {"updateStrategy": {"type": strategy}}}
+
+
+def revision_of(template: str) -> dict[str, Any]:
+    """The revision that Kubernetes keeps of a template of the driver's DaemonSet: template-2 is its second."""
+    owner = {"kind": "DaemonSet", "name": "driver", "uid": "driver", "controller": True}
+    metadata = {"labels": {"controller-revision-hash": template}, "ownerReferences": [owner]}
+    return {"metadata": metadata, "revision": int(template.removeprefix("template-"))}
 
 
 class Item:
@@ -68,6 +75,7 @@ class Cluster:
         self.daemon_sets_later = [daemon_set("driver", 2, "OnDelete"), daemon_set("device-plugin", 1)]
         self.policy = {"spec": {SECTIONS[driver]: {"upgradePolicy": {"autoUpgrade": automatic}}}}
         self.fails = fails
+        self.again, self.measurements = False, 0
 
     def pods(self) -> list[Any]:
         return [*self.others, *(driver_pod(self.driver, name, *has) for name, has in self.drivers.items())]
@@ -77,6 +85,8 @@ class Cluster:
             return [self.policy]
         if kind is DaemonSet:
             return list(map(Item, self.daemon_sets))
+        if kind is ControllerRevision:
+            return [Item(revision_of(revision)) for revision in {self.new[1], "template-1"}]
         return list(map(Item, self.nodes.values() if kind is Node else self.pods()))
 
     def get(self, _: Any, name: str) -> Item:
@@ -126,6 +136,9 @@ def command(cluster: Cluster, flags: Sequence[str], measured: Any) -> tuple[int,
         (only,) = runs
         assert [item["metadata"]["name"] for item in only.awaited] == [only.nodes[0]["metadata"]["name"]]
         assert len(only.nodes) == 2
+        cluster.measurements += 1
+        if cluster.again:
+            cluster.new, cluster.again = (f"{NEW}er", "template-3"), False
         return {"ndh100": Measured(report=measured)}
 
     def read(client: Any, _: str) -> Any:
@@ -152,7 +165,8 @@ def outcome_of_rollouts(case: Case) -> Any:
 
     nodes: their names; `labels`, `marks`: those that others have put on them. `forged`: a tenant's pod looks like the
     driver, in a namespace with a DaemonSet if `made`. `taken`: the node that a tenant gets with the new driver.
-    `gone`: the node that a command does not find. `measures`: a bandwidth that is good or has fallen.
+    `gone`: the node that a command does not find. `again`: the template changes during the first measurement.
+    `measures`: a bandwidth that is good or has fallen.
     """
     cluster = Cluster(
         *map(node, case["nodes"]),
@@ -169,6 +183,7 @@ def outcome_of_rollouts(case: Case) -> Any:
         forged["metadata"]["namespace"] = made["metadata"]["namespace"] = case["forged"]
         cluster.others = cluster.later = [forged]
         cluster.daemon_sets += [made] if case.get("made") else []
+    cluster.again = case.get("again", False)
     if "taken" in case:
         cluster.later = [usual_pod("nda100-validate", case["taken"], rdma__shared_ib="1")]
     return [_step(cluster, each) for each in case["commands"]]
@@ -186,6 +201,7 @@ def _step(cluster: Cluster, each: Case) -> dict[str, Any]:
         "marked": sorted(name for name, has in metadata.items() if MARK in has.get("annotations", {})),
         "waiting": sorted(name for name, has in metadata.items() if cluster.driver.state in has["labels"]),
         "new": sorted(name for name, (image, _) in cluster.drivers.items() if image == NEW),
+        "measured": "twice" if cluster.measurements > 1 else "",
     }
     error = {"error": " ".join(errors.split("error: ")[-1].split())} if code == 2 else {}
     return {"code": code, **shown, **error, **{key: names for key, names in nodes.items() if names}}
