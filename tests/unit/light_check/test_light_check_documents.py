@@ -2,11 +2,9 @@
 
 from typing import Any
 
-import pytest
 from aks_infiniband.facts.baselines import GivenThreshold
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.hosts.node_daemon import UNPRIVILEGED
-from aks_infiniband.light_check.documents import cron_job_spec, exporter_spec, idle_node, policies, rules
+from aks_infiniband.light_check.documents import cron_job_spec, policies
 from aks_infiniband.resources.registry import Registry
 
 from declared.pulumi_mocks import Deploy
@@ -28,32 +26,6 @@ def pod_of(spec: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("mode", "asked"),
-    [("rdma-shared", {"rdma/shared_ib": "63"}), ("ipoib", {"rdma/shared_ib": "63"}), ("sriov", {"rdma/ib": "8"})],
-)
-def test_a_pod_asks_for_all_that_a_node_has_so_that_only_an_idle_node_takes_it(mode: Any, asked: Any) -> None:
-    wanted = {"nvidia.com/gpu": "8", **asked}
-    assert idle_node(pool(mode=mode)) == wanted
-    (container,) = pod_of(cron_job(pool(mode=mode)))["containers"]
-    for kind in ("requests", "limits"):
-        assert container["resources"][kind].items() >= wanted.items()
-
-
-def test_runs_never_overlap_are_short_and_leave_little_behind() -> None:
-    spec = cron_job(pool())
-    assert (spec["concurrencyPolicy"], spec["startingDeadlineSeconds"]) == ("Forbid", 600)
-    assert (spec["successfulJobsHistoryLimit"], spec["failedJobsHistoryLimit"]) == (1, 1)
-    job = spec["jobTemplate"]["spec"]
-    assert (job["activeDeadlineSeconds"], job["backoffLimit"], job["ttlSecondsAfterFinished"]) == (900, 0, 600)
-
-
-def test_a_run_is_over_when_the_pods_of_idle_nodes_are_done() -> None:
-    job = cron_job(pool(node_count=7))["jobTemplate"]["spec"]
-    assert (job["completionMode"], job["completions"], job["parallelism"]) == ("Indexed", 7, 7)
-    assert job["successPolicy"] == {"rules": [{"succeededCount": 1}]}
-
-
 def test_a_workload_takes_a_node_from_the_check_and_no_node_is_made_for_it(deploy: Deploy) -> None:
     priority = deploy(program(lightCheck=HOURLY)).one("kubernetes:scheduling.k8s.io/v1:PriorityClass").inputs
     assert priority["value"] < -10
@@ -61,26 +33,6 @@ def test_a_workload_takes_a_node_from_the_check_and_no_node_is_made_for_it(deplo
     spec = cron_job(pool())
     assert pod_of(spec)["priorityClassName"] == "ns-light-check"
     assert pod_of(spec)["terminationGracePeriodSeconds"] == 1
-
-
-def test_images_come_from_the_mirror_with_its_secret() -> None:
-    mirror = Registry(images="mirror.example", pull_secret="login")
-    pods = [pod_of(cron_job(pool(), mirror)), exporter_spec([pool()], mirror)["template"]["spec"]]
-    for spec in pods:
-        assert spec["imagePullSecrets"] == [{"name": "login"}]
-        assert spec["containers"][0]["image"].startswith("mirror.example/")
-
-
-def test_the_account_reads_nodes_patches_their_status_and_creates_events_and_no_more() -> None:
-    found = {
-        where: {(*rule["resources"], *rule["verbs"], *rule.get("resource_names", ())) for rule in allowed}
-        for where, allowed in rules([pool()], "ns").items()
-    }
-    assert found == {
-        None: {("nodes", "get", "list"), ("nodes/status", "patch")},
-        "ns": {("configmaps", "get", "patch", "ndh100-light-check"), ("configmaps", "get", "machines")},
-        "default": {("events", "create")},
-    }
 
 
 def test_nobody_may_patch_nodes_before_a_policy_limits_it_to_the_condition(deploy: Deploy) -> None:
@@ -121,19 +73,6 @@ def test_a_pod_tells_of_its_own_node_alone() -> None:
         (node,) = spec["variables"]
         assert "authentication.kubernetes.io/node-name" in node["expression"]
         assert any("variables.node" in rule["expression"] for rule in spec["validations"])
-
-
-def test_the_exporter_has_no_account_no_privileges_and_every_pools_report() -> None:
-    spec = exporter_spec([pool(), pool(name="hb")], Registry())["template"]["spec"]
-    assert spec["automountServiceAccountToken"] is False
-    assert "serviceAccountName" not in spec
-    (container,) = spec["containers"]
-    assert container["securityContext"] == UNPRIVILEGED
-    mounted = {mount["mountPath"] for mount in container["volumeMounts"]}
-    assert mounted >= {f"/var/lib/aks-infiniband/reports/{name}" for name in ("ndh100", "hb")}
-    assert "/var/lib/aks-infiniband/record/machines" in mounted
-    (record,) = [volume["configMap"] for volume in spec["volumes"] if volume["name"] == "machines"]
-    assert record == {"name": "machines", "optional": True}, "no command may have measured yet"
 
 
 def test_the_check_begins_when_every_pool_is_validated_and_is_left_out_unless_asked_for(deploy: Deploy) -> None:

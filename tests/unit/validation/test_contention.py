@@ -10,80 +10,30 @@ import pytest
 from aks_infiniband.validation.payload.programs.clients import Client, Limits, ask
 from aks_infiniband.validation.payload.programs.process import Running
 from aks_infiniband.validation.payload.rdma import tools as perftest
-from aks_infiniband.validation.payload.rdma.judge import judge_contention, judge_rdma
-from aks_infiniband.validation.payload.rdma.measuring import measure, rows
-from aks_infiniband.validation.payload.rdma.narrowing import End
+from aks_infiniband.validation.payload.rdma.judge import judge_contention
+from aks_infiniband.validation.payload.rdma.measuring import rows
 from aks_infiniband.validation.payload.report.acceptance import compare, worst_values
-from aks_infiniband.validation.payload.report.document import Parts, message_of
-from aks_infiniband.validation.payload.say.checks import verdict_of
-from aks_infiniband.validation.payload.talk.time_left import Time
+from aks_infiniband.validation.payload.report.document import Parts
 from aks_infiniband.validation.payload.validate import Outcome
 
-from tests.unit.validation.fabric import Fabric, bad_ones
+from tests.unit.validation.fabric import Fabric
 
 WRITE = "rdma-write-bandwidth"
 
 
-def sharing(*ends: End) -> Any:
-    """HCAs that have half their bandwidth while all rails are used."""
-    return lambda task, _: (
-        {WRITE: 196.5} if task.side_by_side and task.kind == "write-bandwidth" and {*ends} & {*task.pair} else None
-    )
-
-
-def everywhere(fabric: Fabric, *devices: str) -> list[End]:
-    return [End(node, device) for node in fabric.nodes for device in devices]
-
-
-def steps_of(fabric: Fabric, thresholds: Any) -> tuple[Any, list[Any]]:
-    """The nodes' steps, and the measurements."""
-    asked: list[Any] = []
-    do = fabric.do
-
-    def noted(step: Any) -> Any:
-        asked.append(step)
-        return do(step)
-
-    fabric.do = noted  # type: ignore[method-assign]
-    return fabric.judge(thresholds)[0], asked
-
-
 def test_a_sound_pool_is_measured_a_round_in_each_step_and_bandwidth_on_all_rails_side_by_side(thresholds: Any) -> None:
-    measured, asked = steps_of(Fabric(4, 8), thresholds)
+    fabric = Fabric(4, 8)
+    measured, _ = fabric.judge(thresholds)
     latency = [{"kind": kind, "rail": rail} for rail in range(8) for kind in ("read-latency", "ping-pong")]
     bandwidth = [{"kind": kind, "side_by_side": True} for kind in ("write-bandwidth", "read-bandwidth")]
-    told = [{key: value for key, value in step.items() if key not in ("turn", "seconds")} for step in asked]
+    told = [{key: value for key, value in step.items() if key not in ("turn", "seconds")} for step in fabric.steps]
     assert told == [*latency, *bandwidth]
-    assert [step["turn"] for step in asked] == list(range(18))
+    assert [step["turn"] for step in fabric.steps] == list(range(18))
     found = {row["figure"]: row.get("side_by_side") for row in rows(measured)}
     assert (found[WRITE], found["rdma-read-latency"]) == (393.1, None)
     check, _ = judge_contention(measured, thresholds)
     assert (check["check"], check["verdict"], check["device"]) == ("rdma-contention", "pass", WRITE)
     assert check["measured"] == "393.1 Gb/s"
-
-
-def test_a_machine_with_one_hca_has_nothing_to_measure_side_by_side(thresholds: Any) -> None:
-    measured, asked = steps_of(Fabric(4, 1), thresholds)
-    assert not any("side_by_side" in step for step in asked)
-    assert judge_contention(measured, thresholds) == []
-
-
-@pytest.mark.parametrize("nodes", [2, 3, 4])
-def test_hcas_that_share_a_link_pass_and_the_report_says_what_they_give_together_and_alone(
-    thresholds: Any, nodes: int
-) -> None:
-    fabric = Fabric(nodes, 8)
-    fabric.wrong = sharing(*everywhere(fabric, "ib0", "ib1"))
-    measured, checks = fabric.judge(thresholds)
-
-    assert bad_ones(checks) == []
-    check, of_reads = judge_contention(measured, thresholds)
-    assert (check["verdict"], of_reads["verdict"]) == ("not judged", "pass")
-    assert check["measured"] == "196.5 Gb/s side by side, 393.1 Gb/s alone"
-    assert f"contention on {nodes} nodes ({', '.join(fabric.nodes)}), of ib0, ib1" in str(check["cause"])
-    assert verdict_of([*checks, check]) == "pass"
-    row = next(row for row in rows(measured) if (row["figure"], row["device"]) == (WRITE, "ib0"))
-    assert (row["value"], row["side_by_side"], row["tries"]) == (393.1, 196.5, [{"value": 393.1, "error": None}])
 
 
 def test_what_is_a_little_less_than_usual_is_measured_alone_so_that_a_pool_accepted_before_is_not_worse(
@@ -97,58 +47,6 @@ def test_what_is_a_little_less_than_usual_is_measured_alone_so_that_a_pool_accep
     before: Any = {"finished": "by a version that measured each rail alone", "values": {WRITE: 393.1}}
     assert compare(before, values, thresholds) == []
     assert thresholds[WRITE]["fail"] < 372 < 0.95 * 393.1
-
-
-@pytest.mark.parametrize("limits", [{}, {WRITE: {"unit": "Gb/s", "better": "higher", "basis": "given"}}])
-def test_without_a_limit_nothing_says_that_a_figure_beside_others_is_enough(limits: Any) -> None:
-    fabric = Fabric(2, 2)
-    fabric.wrong = sharing(*everywhere(fabric, "ib0", "ib1"))
-    measured, _ = fabric.judge(limits)
-    assert {row["value"] for row in rows(measured) if row["figure"] == WRITE} == {393.1}
-
-
-def test_contention_has_a_line_of_its_own_in_the_message(thresholds: Any) -> None:
-    fabric = Fabric(2, 2)
-    fabric.wrong = sharing(*everywhere(fabric, "ib0", "ib1"))
-    measured, checks = fabric.judge(thresholds)
-    every = [*checks, *judge_contention(measured, thresholds)]
-    report: Any = {"pool": "p", "verdict": "pass", "coverage": {"summary": "all"}, "checks": every}
-    head, line = message_of(report).splitlines()
-    assert head == "pool p: pass (all)"
-    assert line.startswith(f"not judged: rdma-contention on {WRITE}: ")
-    assert "measured 196.5 Gb/s side by side, 393.1 Gb/s alone - contention on 2 nodes" in line
-
-
-@pytest.mark.parametrize("nodes", [2, 3, 50])
-@pytest.mark.parametrize("devices", [(), ("ib0", "ib1"), tuple(f"ib{n}" for n in range(8))])
-def test_more_nodes_take_no_more_steps(thresholds: Any, nodes: int, devices: tuple[str, ...]) -> None:
-    fabric = Fabric(nodes, 8)
-    fabric.wrong = sharing(*everywhere(fabric, *devices))
-    _, asked = steps_of(fabric, thresholds)
-    assert sum("side_by_side" in step for step in asked) == 2
-    assert sum("rail" in step for step in asked) == 2 * 8
-    assert sum("pairs" in step for step in asked) == len(devices)
-
-
-@pytest.mark.parametrize("devices", [("ib0", "ib1"), ("ib0", "ib1", "ib2", "ib3")])
-def test_what_only_fell_short_beside_others_when_time_was_up_is_not_measured_and_no_failure(
-    thresholds: Any, devices: tuple[str, ...]
-) -> None:
-    fabric, done = Fabric(3, 4), list[Any]()
-    fabric.wrong = sharing(*everywhere(fabric, *devices))
-
-    def do(step: Any) -> Any:
-        done.append(step)
-        return fabric.do(step)
-
-    first = 2 * 4 + 2  # latency of each rail, and all of them side by side
-    measured = measure(
-        do, fabric.rails, thresholds, tries=3, time=Time(lambda: first - len(done), lambda tool_seconds: 0)
-    )
-    checks = [check for check in judge_rdma(measured, thresholds, {}) if check["verdict"] != "pass"]
-    assert {(check["check"], check["verdict"]) for check in checks} == {(WRITE, "not measured")}
-    assert "may be why" in str(checks[0]["cause"])
-    assert {row["side_by_side"] for row in rows(measured) if row["figure"] == WRITE} >= {196.5}
 
 
 @pytest.mark.parametrize("kind", sorted(perftest.KINDS))

@@ -4,12 +4,9 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.look.judge import judge_pool
 from aks_infiniband.validation.payload.look.placement import read_placement
-from aks_infiniband.validation.payload.report.document import build_report
 
 SCALE_SET = "aks-ndh100-33735988-vmss"
 
@@ -60,26 +57,3 @@ def test_a_service_that_never_answers_is_not_waited_for() -> None:
     with HTTPServer(("127.0.0.1", 0), Metadata) as silent:
         found = read_placement(f"http://127.0.0.1:{silent.server_port}/", timeout_seconds=0.2)
     assert found["said"] == "the metadata service does not answer (timed out)"
-
-
-def facts(healthy: Any, *groups: str | None) -> Any:
-    """Healthy nodes n0, n1, …, each in a group; None: its metadata cannot be read."""
-    found = {f"n{number}": healthy() for number, _ in enumerate(groups)}
-    for node, group in zip(found.values(), groups, strict=True):
-        said = None if group else "the metadata service does not answer (timed out)"
-        node["placement"] = {"group": group, "scale_set": SCALE_SET if group else None, "said": said}
-    return found
-
-
-@pytest.mark.field_report("R18")
-def test_where_the_metadata_cannot_be_asked_the_reason_is_told_and_the_pool_passes(healthy: Any, expected: Any) -> None:
-    found = facts(healthy, "a", None)
-    checks = judge_pool(found, expected)
-    (check,) = [check for check in checks if check["check"] == "placement-group"]
-    assert (check["verdict"], check["measured"]) == (
-        "not measured",
-        "n1: the metadata service does not answer (timed out)",
-    )
-    report = build_report({"run": "uid", "mode": "enforce", "finished": "now"}, found, checks, expected, {})
-    assert report["verdict"] == "pass"
-    assert report["coverage"]["summary"].endswith("; placement-group: not measured")

@@ -5,16 +5,10 @@ from typing import Any
 
 import pytest
 from aks_infiniband.validation.payload.collective import measuring as collective
-from aks_infiniband.validation.payload.look.counters import judge_counters
-from aks_infiniband.validation.payload.rdma.judge import judge_coverage, judge_rdma
-from aks_infiniband.validation.payload.rdma.measuring import measure
 from aks_infiniband.validation.payload.talk.time_left import Time
 from aks_infiniband.validation.payload.tcp.judge import judge_networks
 from aks_infiniband.validation.payload.tcp.measuring import measure as measure_networks
 
-from tests.unit.validation.fabric import Fabric
-
-DROPPED = ("ib_write_bw did not end within 10 s and was killed", ["SYN_SENT"])
 THRESHOLDS: Any = {}
 NEEDED = 30.0
 """Longest duration of a step."""
@@ -31,82 +25,6 @@ class Clock:
         return Time(lambda: self.left, lambda tool_seconds: NEEDED)
 
 
-def never_answered(clock: Clock, fabric: Fabric, silent_in: int) -> Any:
-    """Steps of which each connection is dropped; from one on the second node does not have time left to say
-    anything.
-    """
-    steps: list[Any] = []
-
-    def do(step: Any) -> Mapping[str, Any]:
-        steps.append(step)
-        clock.left -= 20
-        found: dict[str, Any] = {
-            node: [{**answer, "values": None, "error": DROPPED[0], "sockets": DROPPED[1]} for answer in answers]
-            for node, answers in fabric.do(step).items()
-        }
-        if len(steps) >= silent_in:
-            del found["n1"]
-        return found
-
-    return do
-
-
-def failed(checks: Any) -> set[tuple[Any, Any]]:
-    return {(check["node"], check["device"]) for check in checks if check["verdict"] == "fail"}
-
-
-def test_a_peer_that_had_no_time_to_answer_does_not_hide_that_the_pod_network_drops_connections() -> None:
-    fabric, clock = Fabric(2, 1), Clock(90)  # four kinds, and 10 s for a second try
-    measured = measure(never_answered(clock, fabric, 5), fabric.rails, THRESHOLDS, tries=3, time=clock.time)
-    checks = judge_rdma(measured, THRESHOLDS, {})
-    assert failed(checks) == {(None, None)}
-    assert all("pod network" in str(check["cause"]) for check in checks if check["verdict"] == "fail")
-    assert not any("did not answer" in str(check["cause"]) for check in checks)
-
-
-def test_a_peer_that_had_all_the_time_of_a_step_and_says_nothing_is_named() -> None:
-    fabric, clock = Fabric(2, 1), Clock(40)
-
-    def do(step: Any) -> Mapping[str, Any]:
-        clock.left = 0
-        return {"n0": fabric.do(step)["n0"]}
-
-    measured = measure(do, fabric.rails, THRESHOLDS, tries=3, time=clock.time)
-    assert ("n1", "ib0") in failed(judge_rdma(measured, THRESHOLDS, {}))
-
-
-def test_where_nothing_was_seen_before_nobody_is_named_and_the_cause_is_time() -> None:
-    fabric, clock = Fabric(2, 1), Clock(10)
-
-    def do(step: Any) -> Mapping[str, Any]:
-        clock.left = 0
-        return {"n0": fabric.do(step)["n0"]}
-
-    measured = measure(do, fabric.rails, THRESHOLDS, tries=3, time=clock.time)
-    checks = judge_rdma(measured, THRESHOLDS, {})
-    assert failed(checks) == set()
-    assert [check["verdict"] for check in checks if "time was up" in str(check["cause"])]
-    assert {check["verdict"] for check in checks} <= {"not measured", "not judged"}
-
-
-def test_rails_that_there_was_no_time_for_are_named_and_their_ports_are_not_suspected() -> None:
-    fabric, clock = Fabric(2, 2), Clock(30)
-    clock_of = fabric.do
-
-    def do(step: Any) -> Mapping[str, Any]:
-        clock.left -= 15
-        return clock_of(step)
-
-    measured = measure(do, fabric.rails, THRESHOLDS, tries=3, time=clock.time)
-    checks = judge_rdma(measured, THRESHOLDS, {})
-    (late,) = [c for c in checks if c["check"] == "rdma-read-latency" and c["verdict"] == "not measured"]
-    assert "n0 (ib1)" in str(late["cause"])
-    facts: Any = {node: {"hcas": [{"device": "ib0"}, {"device": "ib1"}]} for node in fabric.nodes}
-    coverage = judge_coverage(measured, facts)
-    assert coverage["verdict"] == "not measured"
-    assert "time was up" in str(coverage["cause"])
-
-
 @pytest.mark.parametrize("left", [0.0, 5.0])
 def test_networks_that_there_was_no_time_for_are_not_measured_and_fail_nobody(left: float) -> None:
     clock = Clock(left)
@@ -120,11 +38,6 @@ def test_networks_that_there_was_no_time_for_are_not_measured_and_fail_nobody(le
     checks = judge_networks(rows, THRESHOLDS)
     assert {check["verdict"] for check in checks} == {"not measured"}
     assert all("time was up" in str(check["cause"]) for check in checks)
-
-
-def test_counters_that_there_was_no_time_to_read_again_do_not_say_that_they_are_not_mounted() -> None:
-    (check,) = judge_counters({"n0": {}}, "enforce", ["n0"])
-    assert "time was up" in str(check["cause"])
 
 
 class Leading:

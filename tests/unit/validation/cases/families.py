@@ -10,7 +10,8 @@ from aks_infiniband.validation.payload.collective.judge import judge_collective
 from aks_infiniband.validation.payload.collective.nccl_log import NVLINK
 from aks_infiniband.validation.payload.look.judge import judge_pool
 from aks_infiniband.validation.payload.look.judge_nvlink import judge_nvlink
-from aks_infiniband.validation.payload.rdma.judge import judge_contention
+from aks_infiniband.validation.payload.rdma.judge import judge_contention, judge_coverage
+from aks_infiniband.validation.payload.rdma.measuring import rows
 from aks_infiniband.validation.payload.rdma.narrowing import End
 from aks_infiniband.validation.payload.rdma.tasks import Task
 from aks_infiniband.validation.pool_expectations import expectations
@@ -20,6 +21,7 @@ from tests.unit.validation.cases import (
     awaiting,
     calling,
     checking,
+    declaring,
     expecting,
     installing,
     leaving,
@@ -27,6 +29,7 @@ from tests.unit.validation.cases import (
     narrowing,
     pairing,
     reading,
+    remembering,
     telling,
     watching,
 )
@@ -57,20 +60,30 @@ def outcome_of_nodes(case: Case) -> Outcome:
 def outcome_of_fabric(case: Case) -> Outcome:
     """A pool with an answer to every RDMA measurement. `fabric` has its nodes and HCAs, `wrong` the measurements
     that give other figures than good ones, `thresholds` the differences from the usual ones, `facts` those of nodes.
+    `time` has the seconds that are left, that a step takes and may take; `silent` has the steps from which on nodes
+    say nothing. `shows`: a figure, alone and side by side, and the numbers of steps.
     """
     usual: Any = expectations(POOL)["thresholds"]
     change = case.get("thresholds", {})
     limits = {} if change == NONE else patched(usual, change)
     fabric, sound = (Fabric(case["fabric"]["nodes"], case["fabric"]["hcas"]) for _ in range(2))
+    vars(fabric).update(case.get("time", {}), silent=case.get("silent", {}))
     fabric.wrong = lambda task, attempt: next(
         (rule["gives"] for rule in case["wrong"] if _is_of(rule, task, attempt)), None
     )
-
-    def judged(pool: Fabric, thresholds: Any) -> list[Any]:
-        measured, checks = pool.judge(thresholds, case.get("tries", 3), case.get("facts"))
-        return [*checks, *judge_contention(measured, thresholds)]
-
-    return differing(judged(fabric, limits), judged(sound, usual), usual)
+    measured, checks = fabric.judge(limits, case.get("tries", 3), case.get("facts"))
+    checks += judge_contention(measured, limits)
+    if "time" in case:
+        seen: Any = {node: {"hcas": [{"device": each} for each in rails]} for node, rails in fabric.rails.items()}
+        checks.append(judge_coverage(measured, seen))
+    well, good = sound.judge(usual, case.get("tries", 3), case.get("facts"))
+    outcome = differing(checks, [*good, *judge_contention(well, usual)], usual)
+    if "shows" in case:
+        pairs = [(row["value"], row.get("side_by_side")) for row in rows(measured) if row["figure"] == case["shows"]]
+        kinds = ("side_by_side", "rail", "pairs")
+        steps = {kind: sum(kind in step for step in fabric.steps) for kind in kinds}
+        outcome.append({"alone and side by side": list(dict.fromkeys(pairs)), "steps": steps})
+    return outcome
 
 
 def _is_of(rule: Case, task: Task, attempt: int) -> bool:
@@ -121,6 +134,7 @@ _MODULES: Final = (
     awaiting,
     calling,
     checking,
+    declaring,
     expecting,
     installing,
     leaving,
@@ -128,6 +142,7 @@ _MODULES: Final = (
     narrowing,
     pairing,
     reading,
+    remembering,
     telling,
     watching,
 )
