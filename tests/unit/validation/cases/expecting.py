@@ -9,6 +9,7 @@ from aks_infiniband.facts.baselines import GivenThreshold
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.payload.look.kernel import Roots, read_node
+from aks_infiniband.validation.payload.look.port_rate import with_found_rate
 from aks_infiniband.validation.pool_expectations import expectations, promised_labels
 
 from tests.cases import GONE, Case, changes, plain
@@ -19,11 +20,14 @@ _ENVIRONMENT: Final = {"NCCL_IB_HCA": "^mlx5_an", "PATH": "/bin"}
 
 def outcome_of_expectations(case: Case) -> Any:
     """A pool's differences from the usual one in `pool`, and options. The difference of what is expected; all of it if
-    the pool is the usual one.
+    the pool is the usual one. Of `ports` that were found, the difference that they make.
     """
-    options = {key: value for key, value in case.items() if key not in ("pool", "given")}
+    options = {key: value for key, value in case.items() if key not in ("pool", "given", "ports")}
     given = {name: GivenThreshold(**bounds) for name, bounds in case.get("given", {}).items()}
     pool = {key: SIZES[value] if key == "size" else value for key, value in case.get("pool", {}).items()}
+    if "ports" in case:
+        before: Any = expectations(POOL.changed(**pool))
+        return changes(plain(before), plain(with_found_rate(before, case["ports"])))
     usual = _expected(POOL)
     return changes(usual, _expected(POOL.changed(**pool), given=given, **options)) if case else usual
 

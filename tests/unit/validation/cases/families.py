@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from aks_infiniband.facts.baselines import GivenThreshold
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.validation.payload.collective import nvlink
 from aks_infiniband.validation.payload.collective.failures import with_names
-from aks_infiniband.validation.payload.collective.judge import judge_collective
+from aks_infiniband.validation.payload.collective.judge import as_try, falls_short, judge_collective
 from aks_infiniband.validation.payload.collective.nccl_log import NVLINK
 from aks_infiniband.validation.payload.look.judge import judge_pool
 from aks_infiniband.validation.payload.look.judge_nvlink import judge_nvlink
@@ -14,7 +15,8 @@ from aks_infiniband.validation.payload.rdma.judge import judge_contention, judge
 from aks_infiniband.validation.payload.rdma.measuring import rows
 from aks_infiniband.validation.payload.rdma.narrowing import End
 from aks_infiniband.validation.payload.rdma.tasks import Task
-from aks_infiniband.validation.pool_expectations import expectations
+from aks_infiniband.validation.payload.say.steadiness import spread_of
+from aks_infiniband.validation.pool_expectations import collective_expectations, expectations
 
 from tests.cases import Case, patched
 from tests.unit.validation.cases import (
@@ -44,7 +46,7 @@ NONE: Final = "none"
 
 def outcome_of_nodes(case: Case) -> Outcome:
     """Facts of nodes: `nodes` has the differences from a healthy node, `pool` and `expected` those from the usual
-    pool and from its expectations.
+    pool and from its expectations. `whole`: all checks.
     """
     changes = {**case.get("pool", {})}
     options = {"node_preparation": changes.pop("node_preparation", False)}
@@ -52,9 +54,9 @@ def outcome_of_nodes(case: Case) -> Outcome:
         changes["size"] = SIZES[changes["size"]]
     expected = patched(_counted(expectations(POOL.changed(**changes), **options), case), case.get("expected", {}))
     facts: Any = {name: patched(healthy(), change) for name, change in case["nodes"].items()}
-    found = judge_pool(facts, expected)
     sound: Any = {name: healthy() for name in case["nodes"]}
-    return differing(found, judge_pool(sound, _counted(expectations(POOL), case)))
+    well = [] if case.get("whole") else judge_pool(sound, _counted(expectations(POOL), case))
+    return differing(judge_pool(facts, expected), well)
 
 
 def outcome_of_fabric(case: Case) -> Outcome:
@@ -100,16 +102,34 @@ def _is_of(rule: Case, task: Task, attempt: int) -> bool:
 
 def outcome_of_run(case: Case) -> Outcome:
     """A run of the all-reduce in a ring, before a run with NCCL's own choice. `run` and `own` have the differences of
-    the two from a good run, `failures` those of each from a rank's usual failure, `expected` those from the usual plan.
+    the two from a good run, `failures` those of each from a rank's usual failure, `expected` those from the usual plan;
+    `given` is what the stack file has in place of the limits of two H100. `whole`: all checks.
     """
     ring, own = run(), run("nccl")
-    made = patched(ring, case.get("run", {}))
+    other = patched(own, case.get("own", {}))
+    expected = patched(EXPECTED, case.get("expected", {}))
+    if "given" in case:
+        expected = collective_expectations(POOL, {name: GivenThreshold(**each) for name, each in case["given"].items()})
+    checks = judge_collective({"runs": [_run(case), other]}, expected)
+    usual = {"all-reduce": EXPECTED["thresholds"]["infiniband"], "all-reduce-small": EXPECTED["small"]}
+    well = judge_collective({"runs": [ring, own]}, EXPECTED)
+    return differing(checks, [] if case.get("whole") else well, usual)
+
+
+def _run(case: Case) -> Any:
+    """The run of a case; the repetitions of a size are a list."""
+    made = patched(run(), case.get("run", {}))
+    made["sizes"] = [
+        {key: spread_of(value) if key == "spread" else value for key, value in size.items()} for size in made["sizes"]
+    ]
     if "failures" in case:
         made["failures"] = [with_names(failure(**told), ADDRESSES) for told in case["failures"]]
-    other = patched(own, case.get("own", {}))
-    found = judge_collective({"runs": [made, other]}, patched(EXPECTED, case.get("expected", {})))
-    usual = {"all-reduce": EXPECTED["thresholds"]["infiniband"], "all-reduce-small": EXPECTED["small"]}
-    return differing(found, judge_collective({"runs": [ring, own]}, EXPECTED), usual)
+    return made
+
+
+def outcome_of_again(case: Case) -> dict[str, Any]:
+    """A run as above: is it made again, and how it is shown as a try."""
+    return {"again": falls_short(_run(case), EXPECTED), "try": as_try(_run(case), EXPECTED)}
 
 
 def outcome_of_racks(case: Case) -> Outcome:
@@ -150,6 +170,7 @@ FAMILIES: Final[Mapping[str, Callable[[Case], Any]]] = {
     "nodes": outcome_of_nodes,
     "fabric": outcome_of_fabric,
     "run": outcome_of_run,
+    "again": outcome_of_again,
     "racks": outcome_of_racks,
     **{word: family for module in _MODULES for word, family in module.FAMILIES.items()},
 }
