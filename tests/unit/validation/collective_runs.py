@@ -1,12 +1,9 @@
 """Runs of the all-reduce for tests, and how they are judged."""
 
-from collections.abc import Callable
 from typing import Any
 
 from aks_infiniband.validation.payload.collective import nccl_log
-from aks_infiniband.validation.payload.collective.failures import (
-    explained,
-)
+from aks_infiniband.validation.payload.collective.failures import explained
 from aks_infiniband.validation.payload.collective.judge import judge_collective
 
 GIB = 1 << 30
@@ -28,7 +25,6 @@ EXPECTED: Any = {
     "thresholds": {"infiniband": BOUND, "nvlink": None},
     "small": {**SMALL, "source": "the guide"},
 }
-Runs = Callable[..., Any]
 
 
 def run(tuning: str = "ring", **changes: Any) -> Any:

@@ -54,11 +54,3 @@ class Fabric:
         time = Time(lambda: self.left, lambda _: self.needs)
         measured = measure(self.do, self.rails, thresholds, tries=tries, time=time)
         return measured, judge_rdma(measured, thresholds, facts or {})
-
-
-def bad_ones(checks: Any) -> list[tuple[str, str, str | None, str | None]]:
-    return [
-        (check["verdict"], check["check"], check["node"], check["device"])
-        for check in checks
-        if check["verdict"] != "pass"
-    ]
