@@ -20,7 +20,7 @@ _ENVIRONMENT: Final = {"NCCL_IB_HCA": "^mlx5_an", "PATH": "/bin"}
 
 def outcome_of_expectations(case: Case) -> Any:
     """A pool's differences from the usual one in `pool`, and options. The difference of what is expected; all of it if
-    the pool is the usual one. Of `ports` that were found, the difference that they make.
+    the pool is the usual one. With `ports` that were found, the difference that they make.
     """
     options = {key: value for key, value in case.items() if key not in ("pool", "given", "ports")}
     given = {name: GivenThreshold(**bounds) for name, bounds in case.get("given", {}).items()}
