@@ -1,13 +1,10 @@
 import re
 from dataclasses import asdict
-from pathlib import Path
 
 import pytest
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import MachineSize
 
-from rehearsal.faults import machine_faults
-from rehearsal.machines.hardware.hardware_faults import faulty
 from rehearsal.machines.hardware.model import Hardware, hardware_of
 
 H100 = "Standard_ND96isr_H100_v5"
@@ -62,40 +59,6 @@ def test_an_interface_is_named_by_a_slot_number_of_its_machine_and_has_its_addre
     assert here.alternative_interface == there.alternative_interface == "ibP257p0s0"
     assert re.fullmatch(r"ibP257s\d{5}", here.interface)
     assert here.interface != there.interface
-
-
-def names(
-    folder: Path, *faults: str, ethernet: int | None = None, missing: str | None = None
-) -> list[tuple[str, str, str]]:
-    """Name, address and link layer of the devices, in the order of the kernel's numbers."""
-    entries: list[dict[str, object]] = [{"fault": fault} for fault in faults]
-    entries += [{"fault": "missing", "device": missing}] if missing else []
-    entries += [{"fault": "ethernet", "place": ethernet}] if ethernet is not None else []
-    machine_faults.write(folder, entries)
-    devices = faulty(machine("Standard_ND128isr_GB300_v6"), "node-0", folder).rdma_devices
-    assert [device.index for device in devices] == list(range(len(devices)))
-    return [(device.name, device.pci.address[:4], device.link_layer) for device in devices]
-
-
-def test_devices_have_the_names_that_the_kernel_or_an_image_gives_them(tmp_path: Path) -> None:
-    hcas = ["0101", "0102", "0103", "0104"]
-    assert [name for name, _, _ in names(tmp_path)] == [f"mlx5_{number}" for number in range(5)]
-    shifted = names(tmp_path, ethernet=0)
-    assert (shifted[0][0], shifted[0][2]) == ("mlx5_0", "Ethernet")
-    assert [device[:2] for device in shifted[1:]] == [(f"mlx5_{n}", at) for n, at in enumerate(hcas, start=1)]
-    amid = names(tmp_path, ethernet=2)
-    assert [device[0] for device in amid] == [f"mlx5_{number}" for number in range(5)]
-    assert [device[1] for device in amid if device[2] == "InfiniBand"] == hcas
-    assert amid[2][2] == "Ethernet"
-    renamed = names(tmp_path, "hpc-image-names", ethernet=0)
-    assert renamed[0][0] == "mlx5_an0"
-    assert [device[:2] for device in renamed[1:]] == [(f"mlx5_ib{n}", at) for n, at in enumerate(hcas)]
-
-
-def test_behind_a_missing_device_the_others_close_up(tmp_path: Path) -> None:
-    found = names(tmp_path, missing="mlx5_1")
-    assert [device[:2] for device in found[:3]] == [("mlx5_0", "0101"), ("mlx5_1", "0103"), ("mlx5_2", "0104")]
-    assert (found[3][0], found[3][2]) == ("mlx5_3", "Ethernet")
 
 
 def test_each_numa_node_has_its_share_of_the_cpus() -> None:

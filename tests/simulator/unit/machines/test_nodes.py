@@ -7,10 +7,10 @@ import pytest
 from rehearsal.faults import machine_faults
 from rehearsal.machines.hardware.device_plugins import OfferedResource, gpus
 from rehearsal.machines.hardware.inventory import Inventory
-from rehearsal.machines.hardware.kernel_modules import INBOX_MODULES
 from rehearsal.machines.hardware.model import hardware_of
 from rehearsal.machines.kubelet.device_manager import DeviceManager, asked_by_pod, refusal
-from rehearsal.machines.nodes.patches import broken_patch, label_patch, resource_patch
+from rehearsal.machines.nodes.feature_discovery import features_of
+from rehearsal.machines.nodes.feature_rules import labels_of_rules
 from rehearsal.machines.nodes.upkeep import mounted_file
 from rehearsal.machines.pods.addresses import free_address
 from rehearsal.machines.pods.effects import Effects, InForce
@@ -18,17 +18,10 @@ from rehearsal.machines.pods.running import missing_config_maps
 from rehearsal.run.sizes import describe_sizes
 
 H100 = hardware_of(size="Standard_ND96isr_H100_v5", machine="node-0", fabric="one")
-INBOX = frozenset(INBOX_MODULES)
 
 
-def node(
-    *,
-    labels: dict[str, str] | None = None,
-    annotations: dict[str, str] | None = None,
-    allocatable: dict[str, str] | None = None,
-) -> dict[str, Any]:
-    metadata = {"name": "node-0", "labels": labels or {}, "annotations": annotations or {}}
-    return {"metadata": metadata, "status": {"allocatable": allocatable or {}, "capacity": allocatable or {}}}
+def node(*, annotations: dict[str, str] | None = None, allocatable: dict[str, str] | None = None) -> dict[str, Any]:
+    return {"metadata": {"name": "node-0", "annotations": annotations or {}}, "status": {"allocatable": allocatable}}
 
 
 def pod(
@@ -40,36 +33,6 @@ def pod(
         "spec": {"nodeName": "node-0", "containers": [container]} | spec,
         "status": {"phase": phase},
     }
-
-
-def test_labels_are_added_and_those_given_earlier_taken_back() -> None:
-    annotations = {"nfd.node.kubernetes.io/feature-labels": "old,vendor.com/kept"}
-    before = node(
-        labels={"feature.node.kubernetes.io/old": "1", "vendor.com/kept": "1", "mine": "1"}, annotations=annotations
-    )
-    patch = label_patch(before, {"vendor.com/kept": "1", "feature.node.kubernetes.io/new": "1"})["metadata"]
-    assert patch["labels"] == {"feature.node.kubernetes.io/new": "1", "feature.node.kubernetes.io/old": None}
-    assert patch["annotations"] == {"nfd.node.kubernetes.io/feature-labels": "new,vendor.com/kept"}
-
-
-def test_a_node_that_has_its_labels_is_not_written() -> None:
-    annotations = {"nfd.node.kubernetes.io/feature-labels": "x"}
-    assert (
-        label_patch(
-            node(labels={"feature.node.kubernetes.io/x": "1"}, annotations=annotations),
-            {"feature.node.kubernetes.io/x": "1"},
-        )
-        == {}
-    )
-
-
-def test_a_resource_that_is_offered_no_longer_drops_to_none() -> None:
-    annotations = {"rehearsal.aks-infiniband/device-plugin-resources": "rdma/ib"}
-    patch = resource_patch(
-        node(annotations=annotations, allocatable={"rdma/ib": "8", "cpu": "96"}), {"rdma/shared_ib": 63}
-    )
-    assert patch["allocatable"] == patch["capacity"] == {"rdma/ib": "0", "rdma/shared_ib": "63"}
-    assert resource_patch(node(allocatable={"rdma/ib": "8"}), {"rdma/ib": 8}) == {}
 
 
 def machine_node(**facts: str) -> dict[str, Any]:
@@ -84,21 +47,10 @@ def test_a_node_without_or_with_a_broken_annotation_is_no_machine(
     assert "rehearsal.aks-infiniband/machine" in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("size", "driver", "has_driver"),
-    [
-        ("Standard_ND96isr_H100_v5", "Install", True),
-        ("Standard_ND96isr_H100_v5", "None", False),
-        ("Standard_ND96isr_MI300X_v5", "Install", False),
-        ("Standard_HB176rs_v4", "Install", False),
-    ],
-)
-def test_azure_installs_nvidias_driver_where_the_pool_asks_for_it(
-    tmp_path: Path, size: str, driver: str, has_driver: bool
-) -> None:
-    machine = Inventory(tmp_path).machine(machine_node(size=size, fabric="one", gpuDriver=driver))
-    assert machine is not None
-    assert machine.host_gpu_driver is has_driver
+def test_a_rule_on_a_feature_that_does_not_exist_gives_nothing_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    rules = [{"name": "rule", "labels": {"a": "b"}, "matchFeatures": [{"feature": "pci.devices"}]}]
+    assert labels_of_rules([{"metadata": {"name": "rule"}, "spec": {"rules": rules}}], features_of(H100, {}, "n")) == {}
+    assert "feature 'pci.devices' is not available" in caplog.text
 
 
 def test_a_size_that_a_stack_file_describes_is_known_as_soon_as_it_is_described(tmp_path: Path) -> None:
@@ -113,14 +65,6 @@ def test_a_size_that_a_stack_file_describes_is_known_as_soon_as_it_is_described(
     after = inventory.machine(described)
     assert after is not None
     assert (len(after.hardware.hcas), len(after.hardware.gpus)) == (2, 2)
-
-
-def test_a_broken_node_is_told_not_ready_once() -> None:
-    ready = node() | {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
-    assert broken_patch(ready, None, "now") == {}
-    (condition,) = broken_patch(ready, "two drivers", "now")["status"]["conditions"]
-    assert (condition["status"], condition["message"]) == ("False", "container runtime is down: two drivers")
-    assert broken_patch(node() | {"status": {"conditions": [condition]}}, "two drivers", "later") == {}
 
 
 def test_a_plugin_reads_the_config_map_that_its_pod_mounts() -> None:
