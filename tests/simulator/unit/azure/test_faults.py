@@ -9,7 +9,6 @@ from typing import Any, Final
 import pytest
 import yaml
 from aks_infiniband.diagnosis.azure import pause_before_retry
-from pydantic import ValidationError
 
 from rehearsal.azure import access
 from rehearsal.azure.doors import CLOSED, late_door
@@ -70,11 +69,6 @@ def test_a_region_that_makes_no_clusters_now_is_refused_in_akss_words(make_azure
     with pytest.raises(RefusedError, match=r"AksCapacityHeavyUsage.*Creating a new cluster is unavailable"):
         azure.create("containerservice:ManagedCluster", "aks", **cluster_inputs(group))
     assert azure.create("containerservice:ManagedCluster", "aks", **cluster_inputs(group))["name"]
-
-
-def test_a_shortage_of_clusters_is_a_fault_of_clusters_alone() -> None:
-    with pytest.raises(ValidationError, match="AksCapacityHeavyUsage is of type ManagedCluster, and not AgentPool"):
-        fault(code="AksCapacityHeavyUsage")
 
 
 def test_a_fault_meets_the_resources_and_requests_that_it_names(make_azure: MakeAzure) -> None:

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from rehearsal.azure.resources import features
-from rehearsal.azure.wire import Properties
-from tests.simulator.unit.azure.asking import FEATURE, Azure, MakeAzure, RefusedError, deployment_inputs, registration
+from tests.simulator.unit.azure.asking import FEATURE, Azure, MakeAzure, RefusedError, deployment_inputs
 
 REGISTRATION = "features:SubscriptionFeatureRegistration"
 DEPLOYMENT = "resources:DeploymentAtSubscriptionScope"
@@ -90,48 +89,6 @@ def test_the_template_may_be_json_text(azure: Azure) -> None:
     assert feature_state(azure) != "NotRegistered"
 
 
-def without(name: str) -> Properties:
-    return {key: value for key, value in registration().items() if key != name}
-
-
-@pytest.mark.parametrize(
-    ("inputs", "words"),
-    [
-        (deployment_inputs(mode="Complete"), "InvalidDeployment\".*'Complete' is not supported"),
-        (deployment_inputs(template={"resources": []}), r'InvalidTemplate".*Required property \'\$schema\' not found'),
-        ({"properties": {"mode": "Incremental"}}, "InvalidTemplate.*no template"),
-        (
-            deployment_inputs(template={"$schema": "s", "contentVersion": "1.0.0.0", "resources": {"x": {}}}),
-            "does not simulate a template's symbolic resource names",
-        ),
-        (deployment_inputs(template="{"), 'InvalidTemplate".*parse failed'),
-        (deployment_inputs(without("apiVersion")), r"InvalidTemplate.*'apiVersion' not found in JSON.*resources\[0\]"),
-        (deployment_inputs(registration(name="AKSInfinibandSupport")), "InvalidTemplate.*incorrect segment lengths"),
-        (
-            deployment_inputs(registration(apiVersion="2020-01-01")),
-            "NoRegisteredProviderFound.*'2020-01-01'.*The supported api-versions are '2021-07-01'",
-        ),
-        (
-            deployment_inputs(registration(type="Microsoft.Resources/resourceGroups")),
-            "rehearsal does not simulate the deployment of a template's Microsoft.Resources/resourceGroups",
-        ),
-        (deployment_inputs(registration(name="[parameters('x')]")), "does not simulate template expressions"),
-        (deployment_inputs(parameters={"x": {"value": 1}}), "does not simulate a deployment's parameters"),
-        ({**deployment_inputs(), "location": "atlantis"}, "LocationNotAvailableForDeployment.*'atlantis'"),
-    ],
-)
-def test_a_deployment_that_azure_refuses_registers_nothing(azure: Azure, inputs: Properties, words: str) -> None:
-    with pytest.raises(RefusedError, match=words):
-        azure.create(DEPLOYMENT, "f", **inputs)
-    assert feature_state(azure) == "NotRegistered"
-
-
-def test_a_feature_that_nobody_knows_fails_the_deployment_and_those_that_are_known_are_named(azure: Azure) -> None:
-    unknown = registration(name="Microsoft.ContainerService/AKSInfinibandSuport")
-    with pytest.raises(RefusedError, match=r"DeploymentFailed.*'AKSInfinibandSuport' could not be found.*Support"):
-        azure.create(DEPLOYMENT, "f", **deployment_inputs(unknown))
-
-
 @pytest.mark.parametrize("state", ["NotRegistered", "Registered"])
 def test_a_registration_can_never_be_created_as_a_resource_of_its_own(make_azure: MakeAzure, state: str) -> None:
     azure = make_azure(features={FEATURE: state})
@@ -147,8 +104,3 @@ def test_every_feature_can_be_read_registered_or_not(azure: Azure) -> None:
     azure.create(DEPLOYMENT, "f", **deployment_inputs())
     wait_until_registered(azure)
     assert azure.read(REGISTRATION, "f", before["id"])["properties"]["state"] == "Registered"
-
-
-def test_a_registration_of_a_feature_that_nobody_knows_is_refused_with_those_that_are(azure: Azure) -> None:
-    with pytest.raises(RefusedError, match=r"'AKSInfinibandSuport' could not be found.*AKSInfinibandSupport"):
-        azure.create(REGISTRATION, "f", **{**NAMES, "featureName": "AKSInfinibandSuport"})

@@ -1,23 +1,20 @@
 """Pure parts: node documents, names, the subscription file."""
 
-from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-import yaml
 from aks_infiniband.facts.catalog import SIZES
 
 from rehearsal.azure.machines import PoolFacts, labels, node, node_name
 from rehearsal.azure.node_parts import allocatable
 from rehearsal.azure.resources import KINDS
-from rehearsal.azure.subscription import DEFAULT_FILE, SubscriptionFileError, load
+from rehearsal.azure.subscription import load
 from rehearsal.azure.subscription_faults import FaultType
 
 POOL: dict[str, Any] = {
     "name": "ndh100", "mode": "User", "type": "VirtualMachineScaleSets", "osSKU": "Ubuntu", "osDiskType": "Managed",
     "osDiskSizeGB": 128, "maxPods": 250, "availabilityZones": ["1", "3"],
 }  # fmt: skip
-SNAPSHOT = {"nodeImageVersion": "AKSUbuntu-2404gen2containerd-202610.27.0", "osSku": "Ubuntu"}
 
 
 def facts(**changes: Any) -> PoolFacts:
@@ -83,41 +80,6 @@ def test_a_label_names_the_node_resource_group_as_aks_cuts_it(group: str, label:
 
 def test_a_node_document_is_the_same_every_time() -> None:
     assert node(facts(), 1, 5) == node(facts(), 1, 5)
-
-
-def test_a_wrong_subscription_file_is_named_with_its_wrong_keys(tmp_path: Path) -> None:
-    file = tmp_path / "mine.yaml"
-    data = yaml.safe_load(DEFAULT_FILE.read_text())
-    file.write_text(yaml.safe_dump({**data, "quotas": {}, "regionalVcpus": "many"}))
-    with pytest.raises(ValueError, match=r"(?s)mine.yaml.*regionalVcpus.*quotas"):
-        load(file)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"kubernetesVersions": ["latest"]}, r"kubernetesVersions\[0\] is 'latest'"),
-        ({"defaultKubernetesVersion": "9.9"}, "9.9 is not among those offered"),
-        ({"regionalVcpus": -1}, "greater than or equal to 0"),
-        ({"capacity": {"Standard_ND96isr_H100_v5": -1}}, "greater than or equal to 0"),
-        (
-            {"existingSubnets": {"hub": {"addressPrefix": "10.0.0.1/8", "region": "eastus"}}},
-            "10.0.0.1/8 has host bits set",
-        ),
-        (
-            {"snapshots": {"old": {**SNAPSHOT, "region": "mars"}}},
-            "old is in region mars, and the regions are",
-        ),
-        ({"faults": [{"code": "AllocationFailed", "type": "AgentPol"}]}, "'AgentPool', "),
-        ({"faults": [{"code": "TooManyRequests", "late": True}]}, "late is of codes that machines end with"),
-        ({"faults": [{"code": "ApiServerUnreachable"}]}, "is of type ManagedCluster, and not AgentPool"),
-    ],
-)
-def test_a_subscription_that_cannot_be_is_refused_before_anything_starts(tmp_path: Path, wrong: Any, said: str) -> None:
-    file = tmp_path / "mine.yaml"
-    file.write_text(yaml.safe_dump({**yaml.safe_load(DEFAULT_FILE.read_text()), **wrong}))
-    with pytest.raises(SubscriptionFileError, match=said):
-        load(file)
 
 
 def test_a_fault_can_be_of_every_type_that_is_simulated() -> None:

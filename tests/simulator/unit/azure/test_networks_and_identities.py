@@ -25,22 +25,6 @@ def subnet_inputs(network: Properties, prefix: str) -> dict[str, Any]:
     return {"resourceGroupName": group, "virtualNetworkName": network["name"], "addressPrefix": prefix}
 
 
-@pytest.mark.parametrize(
-    ("prefix", "words"),
-    [
-        ("10.11.0.0/24", "NetcfgInvalidSubnet.*10.11.0.0/24 is outside.*'net"),
-        ("10.10.1.0/22", "has host bits set"),
-        ("10.10.0.128/25", "overlaps with that of an existing subnet 'nodes'"),
-    ],
-)
-def test_a_subnet_has_a_range_of_its_own_inside_its_network(
-    azure: Azure, network: Properties, prefix: str, words: str
-) -> None:
-    azure.create(SUBNET, "nodes", **subnet_inputs(network, "10.10.0.0/24"))
-    with pytest.raises(RefusedError, match=words):
-        azure.create(SUBNET, "more", **subnet_inputs(network, prefix))
-
-
 def test_a_subnet_with_machines_in_it_cannot_go_and_neither_can_its_network(
     azure: Azure, group: Properties, network: Properties
 ) -> None:
@@ -78,20 +62,3 @@ def test_an_identity_is_given_a_role_once(azure: Azure, group: Properties) -> No
     azure.create(ASSIGNMENT, "join", **wanted)
     with pytest.raises(RefusedError, match="RoleAssignmentExists"):
         azure.create(ASSIGNMENT, "again", **wanted)
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"principalType": "User"}, "UnmatchedPrincipalType"),
-        ({"principalId": "00000000-0000-0000-0000-000000000000"}, "PrincipalNotFound"),
-        ({"roleDefinitionId": "/x/12345678-1234-1234-1234-123456789abc"}, "RoleDefinitionDoesNotExist"),
-        ({"scope": "/subscriptions/x/resourceGroups/none"}, "was not found"),
-    ],
-)
-def test_a_role_assignment_must_make_sense(
-    azure: Azure, group: Properties, changes: dict[str, Any], words: str
-) -> None:
-    identity = azure.create(IDENTITY, "aks", resourceGroupName=group["name"])
-    with pytest.raises(RefusedError, match=words):
-        azure.create(ASSIGNMENT, "join", **{**assignment_inputs(identity["principalId"], group["id"]), **changes})
