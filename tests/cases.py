@@ -101,6 +101,18 @@ def replaced(value: Any, old: str, new: str) -> Any:
     return value.replace(old, new) if isinstance(value, str) else value
 
 
+def refusing(outcome: Callable[[Case], Any], *errors: type[Exception]) -> Callable[[Case], Any]:
+    """The outcome of a case, or name and words of one of these errors."""
+
+    def outcome_or_refusal(case: Case) -> Any:
+        try:
+            return outcome(case)
+        except errors as refused:
+            return {"refused": f"{type(refused).__name__}: {refused}"}
+
+    return outcome_or_refusal
+
+
 class _Dumper(yaml.SafeDumper):
     """Small mappings and lists stand on one line, but not a rule."""
 

@@ -30,65 +30,6 @@ def test_the_faults_of_the_rehearsals_page_are_known() -> None:
     assert len(checked(yaml.safe_load(example), "rehearsal.md")) == 4
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("- {fault: link-donw}", "fault is 'link-donw'; known faults are link-down, "),
-        ("- {fault: link-donw}", "; did you mean link-down?"),
-        ("- {node: a}", "does not have the key fault; known faults are link-down, "),
-        ("- {fault: [slow]}", "fault is ['slow']; known faults are "),
-        (
-            "- {fault: link-down, devise: mlx5_3}",
-            "key 'devise' (value 'mlx5_3') is none of the fault link-down, which has fault, node, device, curedBy, "
-            "cured; did you mean device?",
-        ),
-        ("- {fault: slow}", "has no factor, which the fault slow needs: a number above 0"),
-        ("- {fault: missing-gpu}", "has no gpu, which the fault missing-gpu needs: the index of a GPU"),
-        ("- {fault: slow, factor: fast}", "factor is 'fast'; it must be a number above 0"),
-        ("- {fault: slow, factor: 0}", "factor is 0; it must be a number above 0"),
-        ("- {fault: slow, factor: .inf}", "has a number that JSON cannot hold, in line 1"),
-        ("- {fault: slow, factor: true}", "factor is True; it must be a number above 0"),
-        ("- {fault: hang, times: 0}", "times is 0; it must be a whole number from 1"),
-        ("- {fault: hang, node: 3}", "node is 3; it must be a pattern of node names"),
-        ("- {fault: hang, device: }", "device is None; it must be a pattern of RDMA device names"),
-        (
-            "- {fault: image-pull, pod: a, answer: no}",
-            "answer is 'no'; it must be what a registry answers: una",
-        ),
-        ("- {fault: image-pull, pod: a, answer: [denied]}", "answer is ['denied']; it must be what a registry answers"),
-        ("- {fault: crash, pod: 3, message: a}", "pod is 3; it must be a pattern of pod names"),
-        ("- {fault: perftest, release: 4.4}", "release is 4.4; it must be a release of perftest: 4.5 or 25.01"),
-        ("- {fault: missing-gpu, gpu: -1}", "gpu is -1; it must be the index of a GPU"),
-        ("- {fault: no-peermem, device: mlx5_3}", "key 'device' (value 'mlx5_3') is none of the fault no-peermem"),
-        ("- link-down", "entry 1: is 'link-down'; it must be a mapping such as {fault: link-down"),
-        ("fault: link-down", "must be a list of mappings"),
-        ("0", "must be a list of mappings"),
-    ],
-)
-def test_a_mistake_is_told_with_what_may_be(tmp_path: Path, text: str, said: str) -> None:
-    assert said in refusal(tmp_path, text)
-
-
-def test_all_mistakes_of_a_file_are_told_at_once(tmp_path: Path) -> None:
-    said = refusal(tmp_path, "- {fault: slow, devise: x, times: no}\n- {fault: link-down}\n- {fault: hnag, gpu: 1.5}")
-    assert [line.partition(":")[0] for line in said.splitlines()[1:]] == ["  - entry 1"] * 3 + ["  - entry 3"] * 2
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"- [", "is not YAML: did not find expected node content in line"),
-        (b"\xff\x00\x80", "is not YAML: it is not text in UTF-8"),
-        (b"- {fault: \x00}", "is not YAML: "),
-        (b"- 2025-13-45", "has a date that must be in quotes, in line 1"),
-    ],
-)
-def test_a_file_that_cannot_be_understood_is_refused_in_one_sentence(tmp_path: Path, content: bytes, said: str) -> None:
-    refused = refusal(tmp_path, content)
-    assert said in refused
-    assert len(refused.splitlines()) == 1
-
-
 @pytest.mark.parametrize("there", [False, True], ids=["no file", "a folder"])
 def test_a_path_that_is_no_file_is_refused_in_one_sentence(tmp_path: Path, there: bool) -> None:
     path = tmp_path / "faults.yaml"

@@ -17,32 +17,6 @@ CHARTS = stack_file.find_charts(STAND_IN_CHARTS)
 """As a folder that CHARTS= names: one version of each."""
 
 
-@pytest.mark.parametrize("version", ["26.4.1", "v26.4.1", None])
-def test_a_charts_version_that_is_there_or_not_asked_for_is_not_worth_a_word(version: str | None) -> None:
-    assert operator_charts.not_taken(config(version), CHARTS) == []
-
-
-def test_a_charts_version_that_the_rehearsal_has_not_is_said() -> None:
-    (said,) = operator_charts.not_taken(config("26.7.0"), CHARTS)
-    assert said.startswith("networkOperator.chart.version 26.7.0 was not rehearsed: the chart here is 26.4.1.")
-
-
-@pytest.mark.parametrize("release", ["26.7", 26.7])
-def test_of_a_release_whose_charts_the_rehearsal_has_not_it_says_what_was_rehearsed(release: object) -> None:
-    (said,) = operator_charts.not_taken({"aks-infiniband:release": release}, CHARTS)
-    assert said.startswith("aks-infiniband:release 26.7 was rehearsed in part: ")
-    assert "the GPU driver among them, are of networkOperator 26.4.1 and gpuOperator v26.3.3." in said
-
-
-@pytest.mark.parametrize("release", ["26.4", None])
-def test_of_a_release_whose_charts_are_there_nothing_is_said(release: str | None) -> None:
-    assert operator_charts.not_taken({"aks-infiniband:release": release}, CHARTS) == []
-
-
-def config(version: str | None) -> dict[str, Any]:
-    return {"aks-infiniband:networkOperator": {"chart": {"version": version} if version else {}}}
-
-
 def test_an_archive_of_a_chart_has_the_version_and_the_definitions_of_its_folder(tmp_path: Path) -> None:
     folder = CHARTS["gpuOperator"]
     packed = tmp_path / "gpu-operator-v26.3.3.tgz"

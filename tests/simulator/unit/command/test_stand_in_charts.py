@@ -8,8 +8,8 @@ import yaml
 from aks_infiniband.facts import releases
 
 from rehearsal.stack.operator_charts import version_of
-from rehearsal.stack.stack_file import CHARTS, StackFileError, find_charts
-from rehearsal.stack.stand_in_charts import FIRST, RELEASES, STAND_IN_CHARTS, charts_for, chosen, merged, stand_in
+from rehearsal.stack.stack_file import CHARTS, find_charts
+from rehearsal.stack.stand_in_charts import FIRST, RELEASES, STAND_IN_CHARTS, charts_for, merged, stand_in
 
 
 def config(release: object = None, **charts: Any) -> dict[str, Any]:
@@ -39,29 +39,6 @@ def test_the_stand_ins_are_known_through_a_link_too(tmp_path: Path) -> None:
     link = tmp_path / "charts"
     link.symlink_to(STAND_IN_CHARTS)
     assert version_of(charts_for(config("26.7"), link, into=tmp_path / "made")["gpuOperator"]) == "v26.7.0"
-
-
-@pytest.mark.parametrize("version", ["26.7.0", "v26.7.0"])
-def test_a_charts_version_is_taken_before_the_releases(version: str) -> None:
-    assert chosen(config("26.4", gpuOperator=version)) == {"networkOperator": "26.4", "gpuOperator": "26.7"}
-
-
-@pytest.mark.parametrize(
-    ("setting", "there"), [("networkOperator", "26.4.1 and 26.7.0"), ("gpuOperator", "26.3.3 and 26.7.0")]
-)
-def test_a_version_of_which_there_is_none_is_refused_in_words(setting: str, there: str) -> None:
-    with pytest.raises(StackFileError, match=rf"{setting}.chart.version 25.10.0 cannot be rehearsed: .* of {there}"):
-        chosen(config(**{setting: "25.10.0"}))
-
-
-@pytest.mark.parametrize("given", [config("25.1"), config(7), config(networkOperator=[1]), config(gpuOperator=">26")])
-def test_what_is_no_release_and_no_version_is_left_to_the_program(given: dict[str, Any]) -> None:
-    assert set(chosen(given).values()) == {FIRST}
-
-
-def test_of_somebody_elses_gpu_operator_no_version_is_asked_for() -> None:
-    others = {"aks-infiniband:gpuOperator": {"existing": True, "chart": {"version": "9.9.9"}}}
-    assert chosen(others)["gpuOperator"] == FIRST
 
 
 def test_a_later_chart_has_all_of_the_first_and_what_differs(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from rehearsal.machines.hardware.sysfs import (
 from rehearsal.machines.nodes import patches
 from rehearsal.machines.nodes.feature_discovery import built_in_labels, features_of, gpu_labels
 from rehearsal.machines.nodes.feature_rules import expression_matches, labels_of_rules
-from tests.cases import Case, patched
+from tests.cases import Case, patched, refusing
 
 _H100: Final = "Standard_ND96isr_H100_v5"
 _NODE_INFO: Final = {"kernelVersion": "6.8.0-1031-azure", "osImage": "Ubuntu 24.04.3 LTS"}
@@ -37,18 +37,6 @@ _NODE: Final[dict[str, Any]] = {
     "metadata": {"name": "node-0", "labels": {}, "annotations": {}},
     "status": {"allocatable": {}, "capacity": {}},
 }
-
-
-def refusing(outcome: Callable[[Case], Any], *errors: type[Exception]) -> Callable[[Case], Any]:
-    """The outcome of a case, or name and words of one of these errors."""
-
-    def outcome_or_refusal(case: Case) -> Any:
-        try:
-            return outcome(case)
-        except errors as refused:
-            return {"refused": f"{type(refused).__name__}: {refused}"}
-
-    return outcome_or_refusal
 
 
 @cache

@@ -24,8 +24,8 @@ from rehearsal.machines.network.address_pools import allocations, free_address_o
 from rehearsal.machines.network.networks import AttachmentError, parent_device, selections
 from rehearsal.machines.pods import status as states
 from rehearsal.machines.pods.behaviours import behaviour_of, clashes, is_executed, needs_ofed
-from tests.cases import Case
-from tests.simulator.unit.machines.cases.hardware import machine, modules, refusing
+from tests.cases import Case, refusing
+from tests.simulator.unit.machines.cases.hardware import machine, modules
 
 _NOW: Final = "2026-11-21T12:00:00Z"
 _CONFIG_MAPS: Final = {"settings": {"NCCL_DEBUG": "INFO", "file.json": "{}"}}
