@@ -8,7 +8,7 @@ objects of a custom resource are watched while its definition is there.
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import httpx2
 from lightkube.core.async_client import AsyncClient
@@ -19,6 +19,10 @@ from rehearsal.watch.requests import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS,
 log = logging.getLogger(__name__)
 
 Document = dict[str, Any]
+LONGEST_WATCH_SECONDS: Final = 10
+"""Of custom resources. Controllers end every watch after five to ten minutes (kubernetes/client-go,
+tools/cache/reflector.go), which are as long at the usual speed.
+"""
 Key = tuple[str, str]
 """Namespace ("" for what has none) and name."""
 Listener = Callable[[str, Document, bool], None]
@@ -103,9 +107,9 @@ class Cluster:
                 pause = FIRST_PAUSE_SECONDS
                 self._listed.add(kind)
                 self.touch()
-                version = listing.resourceVersion
+                version, longest = listing.resourceVersion, LONGEST_WATCH_SECONDS if kind in DEFINED_BY else None
                 async for change, item in self.client.watch(
-                    RESOURCES[kind], resource_version=version, **everywhere(kind)
+                    RESOURCES[kind], resource_version=version, server_timeout=longest, **everywhere(kind)
                 ):
                     self._apply(kind, change, item)
             except httpx2.HTTPStatusError as error:

@@ -193,7 +193,7 @@ def test_a_pool_passes_without_a_stack_and_a_bad_machine_is_named_cordoned_and_h
     assert "pool ndh100: fail" in printed("report", "--report", str(kept), "--out", str(tmp_path), code=1)
     assert list(validate(stack, "--uncordon", "--selector", FABRIC, code=0)["uncordoned"]) == ["ndh100-1"]
     with suppress(AssertionError):  # the taint of a cordon goes after it
-        eventually(lambda: everything(stack) == before, seconds=30)
+        eventually(lambda: everything(stack) == before)
     assert everything(stack) == before
 
 
@@ -250,7 +250,7 @@ def test_who_stops_a_run_finds_nothing_of_it_in_the_cluster(stack: Stack, how: s
     stopped.send_signal(how)
     assert stopped.wait(timeout=120) == 130
     assert {name for name in brought(stack) if name.startswith("Namespace")} == set()
-    eventually(lambda: everything(stack) == before, seconds=30)  # what reaches beyond a namespace goes after it
+    eventually(lambda: everything(stack) == before)  # what reaches beyond a namespace goes after it
     assert by_hand.pods(stack).items() >= pods.items(), "no pod of theirs is gone or another"
 
 
@@ -264,7 +264,7 @@ def test_what_a_killed_run_left_is_deleted_by_the_next(stack: Stack) -> None:
     assert len(brought(stack)) == 3
     again = command(stack, "validate", "--selector", FABRIC, code=0)
     assert "a run that was killed had left namespace aks-infiniband-run-" in again.stderr
-    eventually(lambda: everything(stack) == before, seconds=30)
+    eventually(lambda: everything(stack) == before)
     assert by_hand.pods(stack).items() >= pods.items(), "no pod of theirs is gone or another"
 
 

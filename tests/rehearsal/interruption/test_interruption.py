@@ -53,12 +53,12 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
 
 @pytest.mark.parametrize("kill", kills(), ids=str)
 def test_after_an_interruption_the_next_command_makes_everything_right(checkout: Checkout, kill: Kill) -> None:
-    for _ in range(TRIES):
+    for attempt in range(TRIES):  # on a busy machine a command may be done before it is killed: then earlier
         checkout.prepare(kill)
-        if checkout.interrupt(kill):
+        if checkout.interrupt(replace(kill, after=kill.after >> attempt)):
             break
     else:
-        pytest.fail(f"the command was done {TRIES} times before anybody was killed")
+        pytest.fail(f"the command was done {TRIES} times before a process was killed")
     checkout.do(kill.command)
     if kill.command == "destroy":
         checkout.check_nothing_is_there()

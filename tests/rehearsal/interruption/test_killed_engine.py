@@ -85,6 +85,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     server.stop()
 
 
+def test_beside_the_state_no_metadata_is_written_that_a_killed_engine_could_leave_empty(place: Place) -> None:
+    """With an empty one the engine could not read the state any more: "failed to load checkpoint: EOF"."""
+    assert place.engine.state_file.exists()
+    assert list(place.folder.pulumi.rglob("*.attrs")) == []
+
+
 def test_what_was_being_made_is_there_once(place: Place) -> None:
     place.kill_the_engine("up", at="create")
     place.next_command("up")
