@@ -141,8 +141,8 @@ class Engine:
             # The provider writes kubeconfigs there: neither a small /tmp nor its other users are to matter.
             "TMPDIR": str(self.folder / "tmp"),
             "PULUMI_HOME": str(self.folder / "home"),
-            # Beside each file the backend would write one with its metadata. A killed engine may leave that one empty,
-            # and the stack could never be read again (gocloud.dev, fileblob; seen 2026-11-29).
+            # With metadata the backend writes another file for each one. A killed engine may leave that one empty, and
+            # the stack could never be read again (gocloud.dev, fileblob; seen 2026-11-29).
             "PULUMI_BACKEND_URL": f"file://{self.folder / 'backend'}?metadata=skip",
             "PULUMI_CONFIG_PASSPHRASE_FILE": str(self.folder / "passphrase"),
             # Every plugin is here already; the engine must not look for one elsewhere, nor for a newer engine.

@@ -2,7 +2,8 @@
 
 Each kind is listed, then watched from that version. Any end of the watch (a restarted API server, a version that is too
 old) leads to a new list, whose differences are reported as events, so nothing is missed and nothing is polled. The
-objects of a custom resource are watched while its definition is there.
+objects of a custom resource are watched while its definition is there, and no watch of them is long: a request for one
+that comes while the API server takes a changed definition over may never be answered (seen 2026-11-29).
 """
 
 import asyncio
@@ -18,11 +19,11 @@ from rehearsal.watch.requests import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS,
 
 log = logging.getLogger(__name__)
 
-Document = dict[str, Any]
-LONGEST_WATCH_SECONDS: Final = 10
-"""Of custom resources. Controllers end every watch after five to ten minutes (kubernetes/client-go,
+LONGEST_WATCH_SECONDS: Final = 10.0
+"""Limit of a watch of custom resources. Controllers end every watch after five to ten minutes (kubernetes/client-go,
 tools/cache/reflector.go), which are as long at the usual speed.
 """
+Document = dict[str, Any]
 Key = tuple[str, str]
 """Namespace ("" for what has none) and name."""
 Listener = Callable[[str, Document, bool], None]
@@ -107,11 +108,14 @@ class Cluster:
                 pause = FIRST_PAUSE_SECONDS
                 self._listed.add(kind)
                 self.touch()
-                version, longest = listing.resourceVersion, LONGEST_WATCH_SECONDS if kind in DEFINED_BY else None
-                async for change, item in self.client.watch(
-                    RESOURCES[kind], resource_version=version, server_timeout=longest, **everywhere(kind)
-                ):
-                    self._apply(kind, change, item)
+                version = listing.resourceVersion
+                async with asyncio.timeout(LONGEST_WATCH_SECONDS if kind in DEFINED_BY else None):
+                    async for change, item in self.client.watch(
+                        RESOURCES[kind], resource_version=version, **everywhere(kind)
+                    ):
+                        self._apply(kind, change, item)
+            except TimeoutError:
+                continue
             except httpx2.HTTPStatusError as error:
                 # Gone (410): the version is too old. Not Found (404): the definition is not served yet, or no longer.
                 expected = error.response.status_code in {404, 410}

@@ -17,6 +17,7 @@ from pulumi.provider.server import ComponentInitError
 from aks_infiniband.provider import amd, cluster, door, hosts, machines, operators, policies, watching, whole, workloads
 from aks_infiniband.provider.descriptions import describe
 from aks_infiniband.provider.refusals import refusals
+from aks_infiniband.resources.already_there import HOOK_NAMES
 
 PACKAGE: Final = "aks-infiniband"
 """Prefix of the schema and of every component's token, and so of every resource in a state."""
@@ -85,6 +86,7 @@ def _whole_numbers(value: Any) -> Any:
 
 def serve() -> None:
     """Answer the engine until it ends. Its address is the process's argument; the others are the engine's for logs."""
+    HOOK_NAMES.numbered = True
     engine = next(argument for argument in sys.argv[1:] if not argument.startswith("-"))
     with suppress(KeyboardInterrupt):
         asyncio.run(door.serve(Provider(), sys.argv[1:], engine))

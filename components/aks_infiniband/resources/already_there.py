@@ -305,10 +305,28 @@ def _state_of(urn: str, monitor: Any) -> Mapping[str, Any]:
 
 _clusters: WeakKeyDictionary[Any, dict[pulumi.ProviderResource | None, _Cluster]] = WeakKeyDictionary()
 """By the connection of a program to its engine, of which each run has its own, and there by provider."""
-_unnamed: Final = count(1)
-"""Numbers the providers that another process has made: here their names are unknown, and the engine takes a hook's name
-once.
-"""
+_numbers: Final = count(1)
+"""Numbers for hooks with names that would not be unique: the engine takes a name once."""
+
+
+@dataclass(kw_only=True)
+class HookNames:
+    """The names of the hooks that this process registers."""
+
+    numbered: bool = False
+    """True in a process that makes components for programs in other languages: each component has a separate connection
+    to the engine, and all of them have the provider of one cluster.
+    """
+
+    def name(self, provider: str | None, taken: Iterable[str]) -> str:
+        """A hook's name. provider: the name of the cluster's provider, empty if another process has made it and its
+        name is unknown here; None for the engine's own. taken: the names of the same connection.
+        """
+        name = _HOOK if provider is None else f"{_HOOK}-{provider or next(_numbers)}"
+        return f"{name}-{next(_numbers)}" if self.numbered or name in taken else name
+
+
+HOOK_NAMES: Final = HookNames()
 
 
 def never_take_over(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
@@ -347,14 +365,13 @@ def _cluster_of(args: pulumi.ResourceTransformationArgs) -> _Cluster:
     provider = args.opts.provider or (None if parent is None else parent.get_provider(args.type_))
     clusters = _clusters.setdefault(pulumi.runtime.settings.get_monitor(), {})
     if provider not in clusters:
-        name = "" if provider is None else f"-{provider.pulumi_resource_name or next(_unnamed)}"
-        taken = [cluster.hook_name for cluster in clusters.values()].count(f"{_HOOK}{name}")
+        name = None if provider is None else provider.pulumi_resource_name
         configured = pulumi.Config("kubernetes")
         clusters[provider] = _Cluster(
             provider=provider,
             stack=f"{pulumi.get_project()}/{pulumi.get_stack()}",
             changes=not pulumi.runtime.is_dry_run(),
             surroundings=(configured.get("kubeconfig"), configured.get("context")),
-            hook_name=f"{_HOOK}{name}" if not taken else f"{_HOOK}{name}-{next(_unnamed)}",
+            hook_name=HOOK_NAMES.name(name, [cluster.hook_name for cluster in clusters.values()]),
         )
     return clusters[provider]

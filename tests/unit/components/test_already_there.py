@@ -243,3 +243,21 @@ def test_the_namespace_that_says_whose_the_cluster_is_comes_before_all_else(depl
     others = [found for found in made.registrations if found.type.startswith("kubernetes:") and found is not first]
     assert others
     assert [found.name for found in others if "rdma-system" not in found.dependencies] == []
+
+
+@pytest.mark.parametrize(
+    ("numbered", "names"),
+    [
+        (False, ["there-already", "there-already-lab", "there-already-N", "there-already-lab-N"]),
+        (True, ["there-already-N", "there-already-lab-N", "there-already-N-N", "there-already-lab-N"]),
+    ],
+)
+def test_a_hook_has_a_name_that_the_engine_does_not_know_yet(numbered: bool, names: list[str]) -> None:
+    """One connection: the engine's own provider, one by name, one of another process, and the same name again."""
+    naming, taken = already_there.HookNames(numbered=numbered), list[str]()
+    for provider in (None, "lab", "", "lab"):
+        taken.append(naming.name(provider, taken))
+    assert len(set(taken)) == len(taken)
+    assert [re.sub(r"\b\d+\b", "N", name.removeprefix("aks-infiniband-")) for name in taken] == names
+    elsewhere = naming.name("lab", ())
+    assert (elsewhere in taken) is not numbered, "two components of another language have connections of their own"

@@ -8,7 +8,8 @@ import httpx2
 import pytest
 from lightkube.core.async_client import AsyncClient
 
-from rehearsal.watch.cluster import LONGEST_WATCH_SECONDS, Cluster, Document
+from rehearsal.watch import cluster as watching_cluster
+from rehearsal.watch.cluster import Cluster, Document
 from rehearsal.watch.kinds import DEFINED_BY, DEFINITION
 
 DEFINED = {"conditions": [{"type": "Established", "status": "True"}]}
@@ -41,17 +42,13 @@ class Server:
     def __init__(self, **objects: list[Document]) -> None:
         self.objects, self.refused = objects, set[str]()
         self.lists: list[str] = []
-        self.longest: dict[str, int | None] = {}
-        """The seconds after which a kind's watch ends by itself."""
         self.queues: dict[str, asyncio.Queue[tuple[str, Document] | None]] = {}
 
     def list(self, resource: Any, **_: Any) -> Listing:
         return Listing(self, resource._api_info.resource.kind)
 
-    async def watch(self, resource: Any, **given: Any) -> AsyncIterator[tuple[str, Document]]:
-        kind = resource._api_info.resource.kind
-        self.longest[kind] = given["server_timeout"]
-        queue = self.queues.setdefault(kind, asyncio.Queue())
+    async def watch(self, resource: Any, **_: Any) -> AsyncIterator[tuple[str, Document]]:
+        queue = self.queues.setdefault(resource._api_info.resource.kind, asyncio.Queue())
         while (event := await queue.get()) is not None:
             yield event
 
@@ -137,16 +134,18 @@ def test_objects_of_a_custom_resource_are_watched_while_its_definition_is_there(
     watching(server, "IPPool")(steps)
 
 
-def test_a_watch_of_custom_resources_ends_soon_for_one_that_began_while_their_definition_changed_gets_no_event() -> (
-    None
-):
+def test_a_watch_of_custom_resources_that_is_never_answered_ends_and_the_next_list_has_what_it_missed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(watching_cluster, "LONGEST_WATCH_SECONDS", 0.01)
     definition = thing(DEFINED_BY["IPPool"], status=DEFINED)
     server = Server(Node=[thing("a")], IPPool=[thing("pool")], CustomResourceDefinition=[definition])
 
     async def steps(cluster: Cluster) -> None:
         await cluster.wait_listed()
-        await asyncio.sleep(0)
-        assert server.longest == {"Node": None, DEFINITION: None, "IPPool": LONGEST_WATCH_SECONDS}
+        server.objects["IPPool"] = [thing("pool", 2, spec="changed")]
+        await cluster.wait_until(lambda: cluster.of("IPPool")["", "pool"].get("spec") == "changed")
+        assert server.lists.count("Node") == 1, "what is built in is watched for good"
 
     watching(server, "Node", "IPPool")(steps)
 
