@@ -121,7 +121,7 @@ def state_of(conversation: Conversation) -> dict[str, Any]:
 
 def without_made_up(value: Any) -> Any:
     """A value without the parts that differ from run to run."""
-    text = json.dumps(value)
+    text = json.dumps(value, sort_keys=True)
     for pattern, instead in _MADE_UP:
         text = pattern.sub(instead, text)
     return json.loads(text)
