@@ -58,9 +58,8 @@ def test_a_tool_of_a_rehearsal_shows_its_sockets_and_ends_with_its_caller(lane: 
 def test_a_server_of_a_rehearsal_that_is_knocked_at_ends_and_says_so(containers: Containers) -> None:
     assert not containers.reach("node-a", "node-b", 18701)
     server = containers.start("node-b", "ibv_rc_pingpong", "-d", "mlx5_0", "-p", "18701")
-    wait_until(lambda: containers.sockets("node-b") == {LISTEN})
 
-    assert containers.reach("node-a", "node-b", 18701)
+    wait_until(lambda: containers.reach("node-a", "node-b", 18701))  # its sockets may still be those of a killed one
 
     assert server.wait(PATIENCE_SECONDS) == 1
     assert "Couldn't read remote address" in containers.said("node-b")
