@@ -207,11 +207,9 @@ class Rehearsal:
 
     def _check_kept(self) -> None:
         for cluster in self.run.clusters():
-            run = cluster.read_run_json()
-            if run.get("state") != "ready":
-                raise ControlPlaneError(
-                    run.get("error") or f"the kept data centre has ended; its logs are in {cluster.logs}"
-                )
+            if not _is_up(cluster):
+                ended = f"the kept data centre has ended; its logs are in {cluster.logs}"
+                raise ControlPlaneError(cluster.read_run_json().get("error") or ended)
 
     @property
     def is_kept(self) -> bool:
@@ -221,8 +219,7 @@ class Rehearsal:
     @property
     def is_up(self) -> bool:
         """True if a data centre of this stack runs."""
-        clusters = self.run.clusters()
-        return all(one.read_run_json().get("state") == "ready" and is_supervised(one) for one in clusters)
+        return all(map(_is_up, self.run.clusters()))
 
     @property
     def how_the_kept_ended(self) -> str | None:
@@ -231,6 +228,11 @@ class Rehearsal:
         if not run.get("kept") or run.get("state") == "stopped" or self.is_kept:
             return None
         return str(run.get("error") or f"its processes have ended; logs are in {self.run.logs}")
+
+
+def _is_up(cluster: RunFolder) -> bool:
+    """True if a control plane runs. One whose supervisor was killed has not written down that it has ended."""
+    return cluster.read_run_json().get("state") == "ready" and is_supervised(cluster)
 
 
 def _of_each(started: Sequence[ControlPlane], do: Callable[[ControlPlane], None]) -> Callable[[], None]:

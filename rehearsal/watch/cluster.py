@@ -115,7 +115,7 @@ class Cluster:
                     ):
                         self._apply(kind, change, item)
             except TimeoutError:
-                continue
+                log.debug("watch of %s starts again: it has lasted long enough", kind)
             except httpx2.HTTPStatusError as error:
                 # Gone (410): the version is too old. Not Found (404): the definition is not served yet, or no longer.
                 expected = error.response.status_code in {404, 410}

@@ -16,8 +16,6 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 import pulumi
-from pulumi.runtime import rpc
-from pulumi.runtime.proto import resource_pb2
 
 from aks_infiniband.access.kubeconfig import KubeconfigError
 from aks_infiniband.access.kubeconfig_file import text_of
@@ -56,8 +54,6 @@ _INSTEAD: Final = {
     metadata.CERT_MANAGER_NAMESPACE: "aks-infiniband:certManager.existing",
 }
 """By namespace or API group, the setting for what others keep."""
-_ACCESS: Final = ("kubeconfig", "context")
-"""Properties of a provider."""
 _SEE: Final = "not made, because the cluster has objects of others: another error names them"
 _READ: Final = "log in with the right to get what the program makes and to list Secrets, or try again once it answers"
 
@@ -258,8 +254,10 @@ class _Cluster:
         """The objects among these that the cluster has. Before it is changed, an API server that nothing reaches is
         waited for.
         """
-        urn = None if self.provider is None else await self.provider.urn.future()
-        read = partial(self._read, pulumi.runtime.settings.get_monitor(), urn, declared)
+        access = await self._access()
+        if access is None:
+            return There(unread=["how to reach it is not known yet"], reached=False)
+        read = partial(self._read, access, declared)
         begun = time.monotonic()
         while True:
             there = await within_limit(read, _LIMIT_SECONDS)
@@ -269,38 +267,30 @@ class _Cluster:
             pulumi.log.info(f"waiting for the cluster to say what it has ({there.unread[0]})", ephemeral=True)
             await asyncio.sleep(_PAUSE_SECONDS)
 
-    def _read(self, monitor: Any, urn: str | None, declared: Declared) -> There:
+    async def _access(self) -> tuple[str | None, str | None] | None:
+        """Kubeconfig and context with which the provider reaches the cluster; None while they are not known.
+
+        Both come from the provider's own outputs. The engine would answer only if it had a free place (with 3.259, four
+        for each core), and all of its places may be taken by the creations that wait for this. At preview an output
+        that the provider lacks is unknown.
+        """
+        kubeconfig, context = self.surroundings
+        if self.provider is None:
+            return kubeconfig, context
+        outputs = vars(self.provider)
+        if "kubeconfig" not in outputs or not await outputs["kubeconfig"].is_known():
+            return None
+        return await outputs["kubeconfig"].future() or kubeconfig, await outputs["context"].future() or context
+
+    def _read(self, access: tuple[str | None, str | None], declared: Declared) -> There:
         if self.looker is None:
+            kubeconfig, context = access
             try:
-                kubeconfig = self._kubeconfig(monitor, urn)
+                self.looker = Looker(text_of(kubeconfig, context=context))
             except KubeconfigError as error:
                 return There(unread=[str(error)])
-            if kubeconfig is None:
-                return There(unread=["how to reach it is not known yet"], reached=False)
-            self.looker = Looker(kubeconfig)
         wanted = declared.wanted(self.declared.releases)
         return self.looker.read(wanted, declared.releases, limit_seconds=_LIMIT_SECONDS)
-
-    def _kubeconfig(self, monitor: Any, urn: str | None) -> str | None:
-        """With which the provider reaches the cluster; None while that is not known. Raises KubeconfigError."""
-        state = {} if urn is None else _state_of(urn, monitor)
-        kubeconfig, context = (state.get(key, own) for key, own in zip(_ACCESS, self.surroundings, strict=True))
-        if not all(value is None or isinstance(value, str) for value in (kubeconfig, context)):
-            return None
-        return text_of(kubeconfig, context=context)
-
-
-def _state_of(urn: str, monitor: Any) -> Mapping[str, Any]:
-    """The properties of a resource, whatever program made it, by the engine's own function (3.259).
-
-    The state is read here and not by the SDK, whose threads may all wait for the creations that wait for this.
-    """
-    request = resource_pb2.ResourceInvokeRequest(tok="pulumi:pulumi:getResource")
-    request.args.update({"urn": urn})
-    answer = monitor.Invoke(request)
-    properties: Any = rpc.deserialize_properties(getattr(answer, "return"), keep_unknowns=True)
-    state: Mapping[str, Any] = rpc.unwrap_rpc_secret(properties["state"])
-    return state
 
 
 _clusters: WeakKeyDictionary[Any, dict[pulumi.ProviderResource | None, _Cluster]] = WeakKeyDictionary()

@@ -164,7 +164,7 @@ def test_a_node_that_lost_an_hca_gets_no_pod_and_the_failed_update_says_that_it_
 ) -> None:
     with stack.broken("missing", node="*000001", device="mlx5_3"):
         eventually(lambda: sorted(len(devices) for devices in published(stack).values()) == [7, 8], seconds=60)
-        stack.settings(validation={"timeoutSeconds": 120})
+        stack.settings(readiness={"timeoutSeconds": 40}, validation={"timeoutSeconds": 60})
         outcome = stack.up()
     assert not outcome.succeeded
     assert "the pods of the other nodes are Pending or have failed" in " ".join(outcome.said.split()), outcome.said

@@ -79,8 +79,10 @@ def test_half_the_rate_of_an_hca_shows_by_infiniband_and_not_by_nvlink(stack: St
 
 
 def test_an_imex_daemon_that_is_not_ready_is_named(stack: Stack, brought_up: Outcome) -> None:
+    stack.settings(readiness={"timeoutSeconds": 40})  # the Job has both limits together
     with stack.broken("no-imex", node="*000001"):
         outcome = validated_again(stack, 60)
+    stack.settings(readiness={"timeoutSeconds": 2700})
     assert not outcome.succeeded
     assert "current node not ready in ComputeDomain" in said(outcome)
     assert "the IMEX daemon of the ComputeDomain is not ready on this node" in said(outcome)

@@ -142,9 +142,9 @@ class Validated:
         environment = {**self.control_plane.environment, "VALIDATION_REHEARSAL": json.dumps(given)}
         return engine_on(PROGRAM, folder=self.folder / pool, stack=pool, environment=environment)
 
-    def run(self, command: str, pool: str, *, mode: str = "enforce", timeout: float = 240) -> Outcome:
+    def run(self, command: str, pool: str, *flags: str, mode: str = "enforce", timeout: float = 240) -> Outcome:
         """Run `preview`, `up` or `destroy` to its end."""
-        return run(self.engine(pool, mode, timeout), command)
+        return run(self.engine(pool, mode, timeout), command, *flags)
 
     def log_of_updates(self, pool: str) -> Path:
         """The engine's log of a pool's update while it runs; until the next one begins it is the last one's."""

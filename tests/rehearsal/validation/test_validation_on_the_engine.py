@@ -107,6 +107,15 @@ def test_a_device_plugin_that_selects_another_vendor_is_named_and_once_mended_th
     assert validated.report("bare")["verdict"] == "pass"
 
 
+def test_the_look_for_objects_of_others_takes_no_place_of_the_engine(validated: Validated) -> None:
+    """All of its places may be taken by creations that wait for this look."""
+    validated.pool("narrow", fabrics=("one", "one"))
+
+    outcome = validated.run("up", "narrow", "--parallel", "1", mode="off")
+    assert outcome.succeeded, outcome.said
+    assert validated.run("destroy", "narrow", mode="off").succeeded
+
+
 def test_mode_off_makes_no_job_and_says_that_nothing_was_measured(validated: Validated) -> None:
     validated.pool("taken", fabrics=("one", "one"))
 

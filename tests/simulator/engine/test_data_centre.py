@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from rehearsal.control_plane import ALL_PARTS, RunFolder, down
+from rehearsal.control_plane import ALL_PARTS, ControlPlaneError, RunFolder, down
 from rehearsal.control_plane.processes import processes_of_run
 from rehearsal.session import Rehearsal
 from rehearsal.tools.paths import PROJECT
@@ -79,6 +79,17 @@ def test_a_kept_data_centre_listens_on_loopback_alone_is_used_again_and_ends_whe
     assert rehearsal.is_kept
     with pytest.raises(KeyboardInterrupt), rehearsal.data_centre(keep=True):
         raise KeyboardInterrupt
+    assert processes_of_run(rehearsal.run.root) == []
+
+
+def test_a_command_on_a_kept_data_centre_ends_if_its_supervisor_was_killed(rehearsal: Rehearsal) -> None:
+    with rehearsal.data_centre(keep=True):
+        supervisor = psutil.Process(rehearsal.run.read_run_json()["supervisor"])
+    ends = pytest.raises(ControlPlaneError, match="the kept data centre has ended")
+    with ends, rehearsal.data_centre(keep=True) as check:
+        supervisor.kill()
+        supervisor.wait()
+        check()
     assert processes_of_run(rehearsal.run.root) == []
 
 

@@ -153,7 +153,7 @@ class FirstNode:
         )
         self.shortfalls = shortfalls_of(self.measured)
         newest = self.driver.newest_revision(self.cluster.client, self._pods())
-        return not self.shortfalls and newest not in (None, seen.revision)
+        return not self.shortfalls and newest != seen.revision
 
 
 def let_go(client: Client) -> list[str]:

@@ -88,10 +88,10 @@ def _to_measure(seen: Seen, machine: Machine, waiting: Sequence[Machine]) -> Ste
     """A machine has the new system: nothing else of its pool moves while it is measured."""
     if seen.state not in ENDED:
         return Step(act="abort") if waiting else Step(act="wait", why="AKS ends its operation")
-    if machine.kept_by:
-        return _kept([machine])
     if cordoned := _cordoned(waiting):
         return Step(act="uncordon", nodes=cordoned)
+    if machine.kept_by:
+        return _kept([machine])
     if not machine.lacks:
         return Step(act="measure", nodes=[machine.name])
     if machine.late:
@@ -145,10 +145,10 @@ def _drained(seen: Seen, waiting: Sequence[Machine], free: Sequence[str]) -> Ste
 
 def _requested(seen: Seen, waiting: Sequence[Machine]) -> Step:
     """AKS gets a request if all machines of the pool are there and no other author keeps one."""
-    if kept := [machine for machine in waiting if machine.kept_by]:
-        return _kept(kept)
     if cordoned := _cordoned(waiting):
         return Step(act="uncordon", nodes=cordoned)
+    if kept := [machine for machine in waiting if machine.kept_by]:
+        return _kept(kept)
     if seen.lacks_one:
         counts = f"Azure counts {seen.count} machines, and {len(seen.machines)} of them have a Node"
         return Step(act="fail", why=f"stops: {counts}. Run the same command once all have one")
@@ -165,5 +165,5 @@ def _cordoned(machines: Sequence[Machine]) -> list[str]:
 def _kept(machines: Sequence[Machine]) -> Step:
     """Another author's cordon stays: to lift it, or to have AKS lift it, is up to that author."""
     kept = ", ".join(f"{machine.name} by {machine.kept_by}" for machine in machines)
-    why = f"stops: machines were cordoned meanwhile, {kept}. Run the same command once they are free"
+    why = f"stops: another author keeps machines cordoned ({kept}). Run the same command once they are free"
     return Step(act="fail", why=why, nodes=[machine.name for machine in machines])

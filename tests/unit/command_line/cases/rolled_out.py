@@ -75,7 +75,7 @@ class Cluster:
         self.daemon_sets_later = [daemon_set("driver", 2, "OnDelete"), daemon_set("device-plugin", 1)]
         self.policy = {"spec": {SECTIONS[driver]: {"upgradePolicy": {"autoUpgrade": automatic}}}}
         self.fails = fails
-        self.again, self.measurements = False, 0
+        self.again, self.vanishes, self.measurements = False, False, 0
 
     def pods(self) -> list[Any]:
         return [*self.others, *(driver_pod(self.driver, name, *has) for name, has in self.drivers.items())]
@@ -137,8 +137,10 @@ def command(cluster: Cluster, flags: Sequence[str], measured: Any) -> tuple[int,
         assert [item["metadata"]["name"] for item in only.awaited] == [only.nodes[0]["metadata"]["name"]]
         assert len(only.nodes) == 2
         cluster.measurements += 1
-        if cluster.again:
-            cluster.new, cluster.again = (f"{NEW}er", "template-3"), False
+        if cluster.measurements == 1 and (cluster.again or cluster.vanishes):
+            cluster.new = (f"{NEW}er", "template-3")
+        if cluster.measurements == 1 and cluster.vanishes:
+            cluster.drivers.pop(only.awaited[0]["metadata"]["name"])
         return {"ndh100": Measured(report=measured)}
 
     def read(client: Any, _: str) -> Any:
@@ -165,8 +167,8 @@ def outcome_of_rollouts(case: Case) -> Any:
 
     nodes: their names; `labels`, `marks`: those that others have put on them. `forged`: a tenant's pod looks like the
     driver, in a namespace with a DaemonSet if `made`. `taken`: the node that a tenant gets with the new driver.
-    `gone`: the node that a command does not find. `again`: the template changes during the first measurement.
-    `measures`: a bandwidth that is good or has fallen.
+    `gone`: the node that a command does not find. `again`: the template changes during the first measurement;
+    `vanishes`: and the driver of the first node is deleted for it. `measures`: a bandwidth that is good or has fallen.
     """
     cluster = Cluster(
         *map(node, case["nodes"]),
@@ -183,7 +185,7 @@ def outcome_of_rollouts(case: Case) -> Any:
         forged["metadata"]["namespace"] = made["metadata"]["namespace"] = case["forged"]
         cluster.others = cluster.later = [forged]
         cluster.daemon_sets += [made] if case.get("made") else []
-    cluster.again = case.get("again", False)
+    cluster.again, cluster.vanishes = case.get("again", False), case.get("vanishes", False)
     if "taken" in case:
         cluster.later = [usual_pod("nda100-validate", case["taken"], rdma__shared_ib="1")]
     return [_step(cluster, each) for each in case["commands"]]
