@@ -48,8 +48,8 @@ def holds_of(node: Object) -> list[Hold]:
     holds = dict[str, Hold]()
     for entry in _TABLE["holds"]:
         for kind, name, value in marks:
-            passes = not re.fullmatch(entry["but"], value) if "but" in entry else True
-            if kind == entry["by"] and re.fullmatch(entry["name"], name) and passes:
+            counts = kind == entry["by"] and re.fullmatch(entry["name"], name)
+            if counts and re.fullmatch(entry.get("value", ".*"), value, re.DOTALL):
                 meaning = str(entry["meaning"]).replace("{value}", value[:_MOST])
                 next_ = str(entry["next"]).replace("NODE", name_of(node))
                 cordons = bool(entry.get("cordons"))

@@ -77,6 +77,7 @@ def outcome_of_node(case: Case) -> dict[str, Any]:
         "cordon": _shown(cordon) if cordon else None,
         "conditions": [_shown(each) for each in condition_findings(there)],
         "held by": [hold.author for hold in holds_of(there)],
+        "cordoned by": [hold.author for hold in holds_of(there) if hold.cordons],
     }
     return {key: value for key, value in found.items() if value}
 
