@@ -80,7 +80,9 @@ def built_in_labels(features: Features, worker_config: str) -> dict[str, str]:
 
 
 def gpu_labels(hardware: Hardware) -> dict[str, str]:
-    """The labels of NVIDIA's gpu-feature-discovery; none without an NVIDIA GPU."""
+    """The labels of NVIDIA's gpu-feature-discovery, which counts those of the node (NVIDIA/k8s-device-plugin,
+    docs/gpu-feature-discovery); none without an NVIDIA GPU.
+    """
     accelerator = hardware.accelerator
     if accelerator is None or accelerator.vendor != "nvidia":
         return {}
@@ -89,7 +91,7 @@ def gpu_labels(hardware: Hardware) -> dict[str, str]:
     names = ("nvidia.com/gpu.family", "nvidia.com/gpu.compute.major", "nvidia.com/gpu.compute.minor")
     return {
         **dict(zip(names, _GPU_FAMILIES.get(accelerator.model, ()), strict=False)),
-        "nvidia.com/gpu.count": str(accelerator.count),
+        "nvidia.com/gpu.count": str(len(hardware.gpus)),
         "nvidia.com/gpu.replicas": "1",
         "nvidia.com/gpu.memory": str(accelerator.memory_gb * 1000**3 // 2**20),
         "nvidia.com/gpu.product": f"NVIDIA-{accelerator.model}-{accelerator.memory_gb}GB",
