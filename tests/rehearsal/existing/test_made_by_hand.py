@@ -239,6 +239,7 @@ def test_what_a_tenant_makes_to_look_like_an_operators_is_not_taken_for_it(stack
     assert "no pod nvidia-dcgm runs on the node" in file.read_text()
     assert by_hand.pods(stack).items() >= before.items()
     stack.cluster().delete(Namespace, tenant.TEAM)
+    eventually(lambda: f"Namespace {tenant.TEAM}" not in everything(stack))
 
 
 @pytest.mark.long
