@@ -193,7 +193,7 @@ def _named(model: type[_Part], document: Mapping[str, Any], kind: str, name: str
     except ValidationError as error:
         wrong = error.errors(include_input=False, include_url=False)[0]
         key = ".".join(map(str, (f"{kind}s", name[:60], kind, *wrong["loc"])))
-        reason = wrong["msg"].removeprefix("Value error, ")
+        reason = "must be a mapping" if wrong["type"] == "model_type" else wrong["msg"].removeprefix("Value error, ")
         raise KubeconfigError(f"{file}: {key} is not as it must be: {reason[:1].lower()}{reason[1:]}") from None
     return checked.model_dump(by_alias=True, exclude_none=True)
 

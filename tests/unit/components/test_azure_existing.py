@@ -1,6 +1,7 @@
 """A kubeconfig that others made: one context of it, or an error that says what to do."""
 
 import base64
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -11,33 +12,13 @@ import yaml
 from aks_infiniband.access.kubeconfig import KubeconfigError
 from aks_infiniband.access.kubeconfig_file import read_kubeconfig
 
+from tests.unit.components.cases.azure import KUBECONFIG, KUBELOGIN
+
 CA = trustme.CA().cert_pem.bytes()
-CAPI = {
-    "server": "https://capi.example:6443",
-    "certificate-authority-data": base64.b64encode(CA).decode(),
-    "proxy-url": "http://proxy:3128",
-}
-TOKEN = {"token": "t0ken"}
-KUBELOGIN = {"apiVersion": "client.authentication.k8s.io/v1beta1", "command": "kubelogin"}
 
 
 def config(**more: Any) -> dict[str, Any]:
-    return {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "current-context": "capi",
-        "clusters": [{"name": "capi", "cluster": CAPI}, {"name": "other", "cluster": {"server": "https://other"}}],
-        "contexts": [
-            {"name": "capi", "context": {"cluster": "capi", "user": "admin"}},
-            {"name": "other", "context": {"cluster": "other", "user": "plugin"}},
-            {"name": "broken", "context": {"cluster": "capi", "user": "nobody"}},
-        ],
-        "users": [
-            {"name": "admin", "user": TOKEN},
-            {"name": "plugin", "user": {"exec": {**KUBELOGIN, "args": ["get-token", "-l", "azurecli"]}}},
-        ],
-        **more,
-    }
+    return copy.deepcopy({**KUBECONFIG, **more})
 
 
 @pytest.fixture

@@ -94,51 +94,6 @@ def test_the_good_one_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "reason"),
-    [
-        (("contexts", 0, "context"), None, "contexts.lab.context.cluster is not as it must be: field required"),
-        (("clusters", 0, "cluster"), None, "clusters.lab.cluster.server is not as it must be: field required"),
-        (("users", 0, "user"), "text", "users.me.user is not as it must be"),
-        (("users", 0, "user", "exec"), {"args": []}, "users.me.user.exec.command is not as it must be"),
-        (("clusters", 0, "cluster", "server"), "http://lab:6443", "must be the https:// URL of an API server"),
-        (("clusters", 0, "cluster", "server"), "https://me:s3cret@lab", "must be the https:// URL of an API server"),
-        (("clusters", 0, "cluster", "certificate-authority-data"), "not base64!", "certificate-authority-data is not"),
-        (
-            ("clusters", 0, "cluster", "certificate-authority-data"),
-            "eA==",
-            "of cluster lab holds no certificate",
-        ),
-        (("users", 0, "user", "tokenFile"), "token", "/token, which is not there"),
-        (("users", 0, "user", "client-key-data"), "-----BEGIN KEY-----", "users.me.user.client-key-data is not"),
-        (("clusters", 0, "cluster", "server"), "https://lab:99999", "a port up to 65535"),
-        (("clusters", 0, "cluster", "server"), "https://[::1", "[its IPv6 address]"),
-        (("clusters", 0, "cluster", "insecure-skip-tls-verify"), "yes", "insecure-skip-tls-verify is not as it must"),
-        (
-            ("clusters", 0, "cluster"),
-            {"server": "https://lab", "insecure-skip-tls-verify": True, "certificate-authority-data": "eA=="},
-            "insecure-skip-tls-verify or a certificate-authority, not both",
-        ),
-        (("clusters", 0, "cluster", "tls-server-name"), 5, "tls-server-name is not as it must be"),
-        (("clusters", 0, "cluster", "proxy-url"), "proxy:3128", "proxy-url is not as it must be"),
-        (("users", 0, "user", "token"), "s3cret\n", "users.me.user.token is not as it must be"),
-        (("users", 0, "user"), {"client-certificate-data": "eA=="}, "must have the client-key of its"),
-        (("users", 0, "user", "exec"), {"command": "true"}, "users.me.user.exec.apiVersion is not as it must be"),
-        (
-            ("users", 0, "user", "exec"),
-            {"command": "true", "apiVersion": "client.authentication.k8s.io/v1"},
-            "must have an interactiveMode, such as Never",
-        ),
-    ],
-)
-def test_what_the_api_server_would_never_see_is_refused(
-    path: tuple[Any, ...], value: Any, reason: str, tmp_path: Path
-) -> None:
-    told = refusal(tmp_path, yaml.safe_dump(holding(path, value)))
-    assert told is not None
-    assert reason in told
-
-
-@pytest.mark.parametrize(
     "text",
     [
         "token: [s3cret",

@@ -88,8 +88,8 @@ def _read_back(case: Case) -> dict[str, Any]:
     return {what: value for what, value in said.items() if value}
 
 
-_KUBELOGIN: Final = {"apiVersion": "client.authentication.k8s.io/v1beta1", "command": "kubelogin"}
-_KUBECONFIG: Final[dict[str, Any]] = {
+KUBELOGIN: Final = {"apiVersion": "client.authentication.k8s.io/v1beta1", "command": "kubelogin"}
+KUBECONFIG: Final[dict[str, Any]] = {
     "apiVersion": "v1",
     "kind": "Config",
     "current-context": "capi",
@@ -104,7 +104,7 @@ _KUBECONFIG: Final[dict[str, Any]] = {
     ],
     "users": [
         {"name": "admin", "user": {"token": "t0ken"}},
-        {"name": "plugin", "user": {"exec": {**_KUBELOGIN, "args": ["get-token", "-l", "azurecli"]}}},
+        {"name": "plugin", "user": {"exec": {**KUBELOGIN, "args": ["get-token", "-l", "azurecli"]}}},
     ],
 }
 """The kubeconfig of two clusters, which others made."""
@@ -112,7 +112,7 @@ _KUBECONFIG: Final[dict[str, Any]] = {
 
 def outcome_of_kubeconfig(case: Case) -> Any:
     """The context of a kubeconfig with a `change`, or with another `text`, as the program hands it on; or the error."""
-    text = case.get("text") or yaml.safe_dump(patched(_KUBECONFIG, case.get("change", {})))
+    text = case.get("text") or yaml.safe_dump(patched(KUBECONFIG, case.get("change", {})))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "kubeconfig"
         path.write_text(text, encoding="utf-8")
