@@ -18,8 +18,6 @@ from aks_infiniband.workload.sample_job import sample_job
 from declared.pulumi_mocks import Deploy
 from tests.some_pools import HBV4, pool
 from tests.unit.components.rdma_programs import DAEMON_SET, JOB, program
-from tests.unit.components.stack_files import changed, loaded, mistakes
-from tests.unit.components.stack_files import pool as written
 
 CLAIMING = pool(mode="dra", nic_driver="inbox")
 
@@ -103,24 +101,8 @@ def test_a_validation_in_mode_dra_waits_for_dranet(deploy: Deploy) -> None:
     assert spaces == {"aks-infiniband", "aks-infiniband-system"}
 
 
-def test_mode_dra_needs_the_inbox_driver() -> None:
-    found = mistakes(changed(pools=[written(mode="dra", nicDriver="doca-ofed")]))
-    assert "must be inbox in mode dra" in found["pools[0].nicDriver"]
-    assert loaded(pools=[written(mode="dra", nicDriver="inbox")]).pools[0].mode == "dra"
-
-
-@pytest.mark.parametrize("version", ["1.33", "1.34"])
-def test_a_kubernetes_whose_ubuntu_has_containerd_1_is_refused_in_mode_dra(version: str) -> None:
-    given = written(mode="dra", nicDriver="inbox")
-    found = mistakes(changed(pools=[given], cluster={"kubernetesVersion": version}))
-    assert "must be 1.35 or later" in found["cluster.kubernetesVersion"]
-
-
 def test_the_light_check_claims_every_hca_so_that_only_an_idle_node_takes_it() -> None:
-    given = written(mode="dra", nicDriver="inbox")
-    assert loaded(pools=[given], lightCheck={"schedule": "0 * * * *"})
-    checked = pool(mode="dra", nic_driver="inbox")
-    spec = cron_job_spec(checked, schedule="0 * * * *", namespace="ns", given={}, registry=Registry())
+    spec = cron_job_spec(CLAIMING, schedule="0 * * * *", namespace="ns", given={}, registry=Registry())
     pod = spec["jobTemplate"]["spec"]["template"]["spec"]
     (container,) = pod["containers"]
     assert container["resources"]["claims"] == [{"name": "infiniband"}]

@@ -14,7 +14,6 @@ from declared.pulumi_mocks import Deploy
 from tests import some_pools
 from tests.unit.components.others_cluster import kubeconfig_of, stack_in
 from tests.unit.components.rdma_programs import program
-from tests.unit.components.stack_files import changed, cluster, existing, mistakes, pool
 
 COMPONENT = "aks-infiniband:index:PoolTopology"
 TOPOLOGY = "kubernetes:kueue.x-k8s.io/v1beta2:Topology"
@@ -86,41 +85,10 @@ def test_a_pool_of_others_is_known_by_its_own_labels() -> None:
     assert member["selector"]["labelMatch"]["matchLabels"] == flavor_spec(given)["nodeLabels"]
 
 
-SPOT = [f"a{number}=b:NoSchedule" for number in range(9)]
-LABELS = {f"example.com/a{number}": "b" for number in range(9)}
-
-
-@pytest.mark.parametrize(
-    ("given", "key", "words"),
-    [
-        ({"scheduler": "slurm"}, "schedulerTopology.scheduler", "must be 'kueue' or 'volcano'"),
-        ({}, "schedulerTopology.scheduler", "is missing"),
-        ({"scheduler": "kueue", "racks": []}, "schedulerTopology.racks", "is not known"),
-        ({"scheduler": "kueue", "levels": ["a b"]}, "schedulerTopology.levels[0]", "must be a Kubernetes label key"),
-        ({"scheduler": "kueue", "levels": ["kubernetes.io/hostname"]}, "schedulerTopology.levels[0]", "is the last"),
-        ({"scheduler": "kueue", "levels": [OF_AKS]}, "schedulerTopology.levels[0]", "is the same for all nodes"),
-        ({"scheduler": "kueue", "levels": ["a", "b", "a"]}, "schedulerTopology.levels[2]", "must be listed once"),
-        ({"scheduler": "volcano", "levels": ["a"]}, "schedulerTopology.levels[0]", "is for scheduler kueue"),
-        ({"scheduler": "kueue", "levels": list(map(str, range(15)))}, "schedulerTopology.levels", "at most 13"),
-    ],
-)
-def test_what_a_scheduler_does_not_take_is_refused_before_anything_is_made(given: Any, key: str, words: str) -> None:
-    assert words in mistakes(changed(schedulerTopology=given))[key]
-
-
 def test_what_nobody_may_change_of_a_flavor_is_replaced_under_the_same_name(deploy: Deploy) -> None:
     request = deploy(program(schedulerTopology={"scheduler": "kueue"})).one(FLAVOR).request
     assert request["replaceOnChanges"] == ["spec.nodeLabels", "spec.topologyName"]
     assert request["deleteBeforeReplace"] is True
-
-
-def test_more_taints_and_labels_than_kueues_flavor_takes_are_refused_and_volcano_takes_them() -> None:
-    for scheduler, wrong in (("kueue", {"pools[0].taints", "pools[0].nodeSelector"}), ("volcano", set())):
-        pools = pool(taints=SPOT, nodeSelector=LABELS)
-        file = existing(pools, schedulerTopology={"scheduler": scheduler}, validation={"burnIn": 1000})
-        found = mistakes(file)
-        assert wrong == {key for key, words in found.items() if "8 at most" in words}
-    assert "8 at most" not in str(mistakes(changed(cluster=cluster(name="-"), pools=[pool(taints=SPOT)])))
 
 
 def test_the_component_refuses_the_same_levels_as_the_settings() -> None:
