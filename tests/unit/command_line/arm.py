@@ -95,7 +95,7 @@ class Arm:
             "/resources": self._identities,
             "/identities/(.+)": lambda principal: {"id": principal, "properties": {"principalId": principal}},
             ".*/subnets/[^/]+/providers/Microsoft.Authorization/roleAssignments": self._subnet_roles,
-            ".*/agentPools/[^/]+/providers/Microsoft.Authorization/permissions": self._permissions,
+            ".*/managedClusters/[^/]+/agentPools/([^/]+)/providers/Microsoft.Authorization/permissions": self._permissions,
             "/providers/Microsoft.Features/providers/(.+)/features/(.+)": self._feature,
             f"{compute}/skus": self._skus,
             f"{compute}/locations/(.+)/usages": self._usages,
@@ -144,7 +144,9 @@ class Arm:
             ]
         }
 
-    def _permissions(self) -> Any:
+    def _permissions(self, pool: str) -> Any:
+        assert self.cluster is not None
+        assert pool in self.cluster[1]
         return {"value": [{"actions": list(self.permitted), "notActions": []}]}
 
     def _groups(self) -> Any:

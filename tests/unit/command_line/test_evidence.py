@@ -125,14 +125,3 @@ def test_a_machine_that_runs_no_pod_has_its_evidence_kept_and_that_is_said(
     document = json.loads(kept.read_text())
     assert document["resource_id"] == RESOURCE
     assert document["not_read"] == ["the machine itself: its pod has told nothing"]
-
-
-def test_evidence_is_not_overwritten_and_a_stranger_is_named(
-    cluster: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "evidence-b.json").write_text("first")
-    assert main(["evidence", "b", *cluster]) == 2
-    assert "is not overwritten" in capsys.readouterr().err
-    assert main(["evidence", "z", *cluster]) == 2
-    assert "node z does not exist; the nodes are: b" in capsys.readouterr().err
-    assert (tmp_path / "evidence-b.json").read_text() == "first"

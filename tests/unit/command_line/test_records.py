@@ -1,10 +1,10 @@
 """Measurements and decisions on machines are written while others write, and never cost the measurement."""
 
 import json
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from aks_infiniband.resources.metadata import labels
 from aks_infiniband.validation import machines
 from aks_infiniband.validation.kept import MACHINES
 from aks_infiniband.validation.payload.light_check.state import KEY
@@ -12,60 +12,21 @@ from aks_infiniband.validation.payload.look.identity import UNKNOWN
 from aks_infiniband.validation.payload.say.checks import fails, passes
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.validate import records
-from httpx2 import Request, Response
-from lightkube import ApiError
-from lightkube.resources.core_v1 import ConfigMap
 
+from tests.unit.command_line.in_memory import ApiServer
 from tests.unit.command_line.validations import node, report
 
-
-def refused(code: int) -> ApiError:
-    status = {"kind": "Status", "code": code, "message": "no"}
-    return ApiError(response=Response(code, json=status, request=Request("GET", "https://x/api")))
+NOT_ALLOWED = dict.fromkeys(("create ConfigMap", "replace ConfigMap", "patch NodeStatus"), 403)
 
 
-class Cluster:
-    """A cluster with one ConfigMap, and what was done to nodes."""
-
-    def __init__(self, *, conflicts: int = 0, forbidden: bool = False) -> None:
-        self.kept: dict[str, Any] | None = None
-        self.conflicts, self.forbidden = conflicts, forbidden
-        self.patches: list[Any] = []
-        self.asides: dict[str, Any] = {}
-        self.light_checks: list[Any] = []
-
-    def get(self, _: Any, name: str, **__: Any) -> Any:
-        if self.kept is None:
-            raise refused(404)
-        return SimpleNamespace(to_dict=lambda: self.kept)
-
-    def list(self, _: Any, *, labels: dict[str, str], **__: Any) -> Any:
-        assert labels["app.kubernetes.io/name"] == "light-check"
-        return [SimpleNamespace(to_dict=lambda found=found: found) for found in self.light_checks]
-
-    def create(self, item: ConfigMap) -> None:
-        assert item.metadata
-        if item.metadata.name == MACHINES.name:
-            self.replace(item)
-        else:
-            self.asides[str(item.metadata.name)] = item.to_dict()
-
-    def replace(self, item: ConfigMap) -> None:
-        if self.forbidden:
-            raise refused(403)
-        if self.conflicts:
-            self.conflicts -= 1
-            raise refused(409)
-        self.kept = {**item.to_dict(), "metadata": {"name": "machines", "resourceVersion": "1"}}
-
-    def patch(self, _: Any, name: str, patch: Any, **__: Any) -> None:
-        if self.forbidden:
-            raise refused(403)
-        self.patches.append(patch)
+def kept(text: str) -> dict[str, Any]:
+    """The ConfigMap of the record."""
+    metadata = {"name": MACHINES.name, "namespace": "system", "resourceVersion": "1"}
+    return {"metadata": metadata, "data": {MACHINES.key: text}}
 
 
 def test_a_measurement_is_written_again_where_another_command_wrote_meanwhile() -> None:
-    cluster: Any = Cluster(conflicts=2)
+    cluster: Any = ApiServer(conflicts=2)
     records.keep_measured(cluster, "system", report(393.0), [node("a")], "validate")
     records.keep_decision(cluster, "system", "a", "cordoned", by="validate", why="slow")
     found = records.read_record(cluster, "system")
@@ -74,7 +35,7 @@ def test_a_measurement_is_written_again_where_another_command_wrote_meanwhile() 
 
 
 def test_a_record_that_may_not_be_written_is_a_note(capsys: pytest.CaptureFixture[str]) -> None:
-    cluster: Any = Cluster(forbidden=True)
+    cluster: Any = ApiServer(NOT_ALLOWED)
     records.keep_measured(cluster, "system", report(393.0), [node("a")], "validate")
     records.set_condition(cluster, node("a"), healthy=False, why="slow")
     said = capsys.readouterr().err
@@ -83,28 +44,28 @@ def test_a_record_that_may_not_be_written_is_a_note(capsys: pytest.CaptureFixtur
 
 
 def test_a_record_that_cannot_be_read_is_set_aside_and_another_begins(capsys: pytest.CaptureFixture[str]) -> None:
-    cluster: Any = Cluster()
-    cluster.kept = {"metadata": {"resourceVersion": "1"}, "data": {MACHINES.key: "{"}}
+    cluster: Any = ApiServer()
+    cluster.put("ConfigMap", kept("{"))
     with pytest.raises(CommandError, match="ConfigMap machines of namespace system, cannot be read"):
         records.read_record(cluster, "system")
     records.keep_decision(cluster, "system", "a", "cordoned", by="validate", why="slow")
-    (aside,) = cluster.asides
+    (aside,) = {*cluster.config_maps} - {MACHINES.name}
     assert aside.startswith("machines-unreadable-")
     assert f"The old content is kept as ConfigMap {aside}" in " ".join(capsys.readouterr().err.split())
     assert [one.what for one in records.read_record(cluster, "system")["a"].decisions] == ["cordoned"]
 
 
 def test_a_record_of_another_release_is_never_written_over(capsys: pytest.CaptureFixture[str]) -> None:
-    cluster: Any = Cluster()
-    text = json.dumps({"schema_version": 2, "machines": {}})
-    cluster.kept = kept = {"metadata": {"resourceVersion": "1"}, "data": {MACHINES.key: text}}
+    cluster: Any = ApiServer()
+    newer = kept(json.dumps({"schema_version": 2, "machines": {}}))
+    cluster.put("ConfigMap", newer)
     records.keep_decision(cluster, "system", "a", "cordoned", by="validate", why="slow")
-    assert (cluster.kept, cluster.asides) == (kept, {})
+    assert cluster.config_maps == {MACHINES.name: newer}
     assert "could not be written" in capsys.readouterr().err
 
 
 def test_the_condition_of_the_light_check_is_only_taken_back_where_this_has_set_it() -> None:
-    cluster: Any = Cluster()
+    cluster: Any = ApiServer()
     sick, own = node("a"), {"type": "InfiniBandHealthy", "status": "False", "reason": "HcaState"}
     sick["status"]["conditions"].append(own)
     records.set_condition(cluster, sick, healthy=None, why="let in")
@@ -139,7 +100,7 @@ WELL = passes("rdma-write-bandwidth", ">= 380", 390.0)
 def test_a_false_condition_that_a_command_has_set_ends_with_a_measurement_that_passes(
     reason: str, first: list[Any], status: str | None
 ) -> None:
-    cluster: Any = Cluster()
+    cluster: Any = ApiServer()
     sick = node("a")
     sick["status"]["conditions"].append({"type": "InfiniBandHealthy", "status": "False", "reason": reason})
     records.keep_measured(cluster, "system", says(*first, finished="2026-11-22T10:00:00+00:00"), [sick], "validate")
@@ -150,13 +111,15 @@ def test_a_false_condition_that_a_command_has_set_ends_with_a_measurement_that_p
 
 
 def test_what_the_light_check_has_found_is_known_of_a_machine() -> None:
-    cluster: Any = Cluster()
+    cluster: Any = ApiServer()
     records.keep_measured(cluster, "system", says(SLOW, finished="2026-11-22T10:00:00+00:00"), [node("a")], "validate")
     found: Any = {"at": "2026-11-23T10:00:00+00:00", "by": "light check", "pool": "nd", "verdict": "pass"}
     found |= {"identity": dict(UNKNOWN), "problems": [], "sound": {"hca-state": "t"}, "values": []}
     state = {"checked": 1, "healthy": True, "reason": "", "message": "", "links": {}, "counters": {}, "errors": {}}
     of_nodes = {"a": {**state, "bandwidth": {}, "measurement": found}, "b": {**state, "bandwidth": {}}}
-    cluster.light_checks = [{"data": {KEY: json.dumps({"schema_version": 1, "nodes": of_nodes})}}]
+    metadata = {"name": "nd-light-check", "labels": labels("light-check", "check")}
+    text = json.dumps({"schema_version": 1, "nodes": of_nodes})
+    cluster.put("ConfigMap", {"metadata": {**metadata, "namespace": "system"}, "data": {KEY: text}})
     record = records.read_record(cluster, "system")
     assert [one.by for one in record["a"].measurements] == ["validate", "light check"]
     assert list(record) == ["a"], "a report of an older release tells nothing of b"

@@ -95,19 +95,3 @@ def test_a_machine_has_its_evidence_without_a_stack_with_what_the_file_says(
     assert [place.startswith("aks-infiniband-run-") for place in asked] == [True]
     kept = json.loads((tmp_path / "evidence-aks-a.json").read_text())
     assert kept["measured_by"] == "validate (kept.json)"
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["system", "--report", "kept.json"], "kept.json says nothing of node system; it has aks-a, aks-b"),
-        (["system"], "node system: the machine size of the nodes"),
-        (["z"], "node z does not exist; the nodes are: aks-a, system"),
-    ],
-)
-def test_a_node_of_which_nothing_can_be_said_is_refused(
-    asked: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
-) -> None:
-    assert main(["evidence", *words, "--kubeconfig", str(kubeconfig_in(tmp_path))]) == 2
-    assert said in capsys.readouterr().err
-    assert asked == []

@@ -15,7 +15,6 @@ from aks_infiniband.validation.payload.say.expectations import Threshold
 from aks_infiniband_cli.machine_by_machine.replace.case import Case, Line
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.report import sources
-from aks_infiniband_cli.report.page import plots_of
 from aks_infiniband_cli.report.sources import from_state
 
 from tests.unit.command_line.validations import kubeconfig_in
@@ -212,69 +211,6 @@ def test_every_plot_is_a_png_of_its_own_too(made: Path) -> None:
 def test_the_same_reports_make_the_same_page(made: Path, tmp_path: Path) -> None:
     main(["report", "--state", str(made.parent / "state.json"), "--out", str(tmp_path / "again")])
     assert (tmp_path / "again" / "report.html").read_bytes() == (made / "report.html").read_bytes()
-
-
-def test_the_plot_shows_both_runs_the_promised_line_and_the_limit() -> None:
-    (bandwidth, _) = plots_of(report())
-    axes = bandwidth.figure.axes[0]
-    labels = [line.get_label() for line in axes.get_lines()]
-    assert [str(label).partition(":")[0] for label in labels] == [
-        "ring (judged)",
-        "NCCL's own choice",
-        "promised line",
-        "fails below 300 GB/s (quoted)",
-    ]
-    heights: list[Any] = [line.get_ydata() for line in axes.get_lines()]
-    assert max(heights[0]) == 212.0
-    assert set(heights[2]) == {400.0}
-    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["8 B", "64 MiB", "16 GiB"]
-
-
-def test_the_heat_map_has_a_row_for_each_node_and_a_column_for_each_rail_whatever_its_hcas_are_called() -> None:
-    (_, heat_map) = plots_of(report(rdma=rdma(200.0)))
-    axes = heat_map.figure.axes[0]
-    values: Any = axes.images[0].get_array()
-    assert values.shape == (2, 8)
-    assert values[1][3] == 200.0
-    assert [tick.get_text() for tick in axes.get_yticklabels()] == list(NODES)
-    assert [tick.get_text() for tick in axes.get_xticklabels()] == [f"010{n}:00:00.0" for n in range(1, 9)]
-    assert [text.get_text() for text in axes.texts].count("391") == 15
-
-
-def test_an_hca_without_a_value_is_grey_and_not_zero() -> None:
-    (_, heat_map) = plots_of(report(rdma=rdma(None)))
-    values: Any = heat_map.figure.axes[0].images[0].get_array()
-    assert values.mask[1][3]
-    assert "–" in [text.get_text() for text in heat_map.figure.axes[0].texts]
-
-
-def test_pairs_that_narrow_down_a_fault_are_not_in_the_heat_map() -> None:
-    further = {**rdma()[0], "neighbours": False, "value": 1.0}
-    (_, heat_map) = plots_of(report(rdma=[*rdma(), further]))
-    values: Any = heat_map.figure.axes[0].images[0].get_array()
-    assert values.min() == 391.0
-
-
-def test_the_report_of_an_older_release_has_a_column_for_each_device() -> None:
-    older = [{key: value for key, value in row.items() if key != "rail"} for row in rdma()]
-    (_, heat_map) = plots_of(report(rdma=older))
-    values: Any = heat_map.figure.axes[0].images[0].get_array()
-    assert values.shape == (2, 9)
-
-
-def test_a_pool_of_which_nothing_was_measured_has_a_section_and_no_plot(tmp_path: Path) -> None:
-    empty = report(verdict="not measured", checks=[], rdma=[], collective=None, pool="cpu")
-    file = tmp_path / "state.json"
-    file.write_text(state(empty, report(verdict="pass")))
-    assert main(["report", "--state", str(file), "--out", str(tmp_path)]) == 3
-    assert "Pool cpu" in Links((tmp_path / "report.html").read_text()).words
-    assert not list(tmp_path.glob("cpu-*.png"))
-
-
-def test_when_every_pool_passes_the_command_succeeds(tmp_path: Path) -> None:
-    file = tmp_path / "state.json"
-    file.write_text(state(report(verdict="pass", checks=[])))
-    assert main(["report", "--state", str(file), "--out", str(tmp_path)]) == 0
 
 
 def test_a_state_is_read_as_the_engine_exports_it_and_as_it_lies_in_a_folder() -> None:

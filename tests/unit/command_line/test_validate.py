@@ -10,10 +10,9 @@ import pytest
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.validation.payload.report.kept import packed_report
 from aks_infiniband_cli.console import SCHEMA_VERSION, CommandError
-from aks_infiniband_cli.main import main
 from aks_infiniband_cli.validate import cordon, rendering, run, validating
 from aks_infiniband_cli.validate.comparison import changes, earlier
-from httpx2 import ConnectError, HTTPError
+from httpx2 import ConnectError
 from lightkube.core.exceptions import ConfigError
 from lightkube.resources.batch_v1 import Job
 from rich.console import Console, Group
@@ -23,11 +22,7 @@ from tests.unit.command_line.validations import (
     RUN,
     found_in,
     job_of,
-    kubeconfig_in,
-    node,
-    pod,
     report,
-    validation,
 )
 
 PROJECT = Path(__file__).parents[3]
@@ -80,68 +75,6 @@ def test_what_a_team_has_made_to_look_like_a_validation_is_none() -> None:
     (found,) = validating.read_cluster(Everything(), SYSTEM_NAMESPACE)[0].values()  # type: ignore[arg-type]
     assert found.namespace == SYSTEM_NAMESPACE
     assert validating.read_cluster(Everything(), "another")[0] == {}  # type: ignore[arg-type]
-
-
-@pytest.fixture
-def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A cluster with an idle pool, of whose four nodes two are there, in which no pod measures."""
-    kubeconfig = kubeconfig_in(tmp_path)
-    read: Any = ({"ndh100": validation()}, [node("a"), node("b")], [])
-    monkeypatch.setattr(validating, "read_cluster", lambda *_: read)
-    monkeypatch.setattr(validating, "operators_in", lambda _: set())
-    monkeypatch.setattr(validating, "measure", lambda *_: pytest.fail("nobody asked for that"))
-    return ["validate", "--kubeconfig", str(kubeconfig)]
-
-
-@pytest.mark.parametrize(
-    ("flags", "said"),
-    [
-        (["--pool", "hb"], "pool hb does not have a validation; there are ndh100"),
-        (["--node", "x"], "x: no such node in ndh100"),
-        (["--against", "-"], "the earlier report does not have pool ndh100"),
-    ],
-)
-def test_what_there_is_not_is_said_before_anything_is_measured(
-    cluster: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, flags: Any, said: str
-) -> None:
-    earlier = io.BytesIO(json.dumps({**report(1.0), "pool": "hb"}).encode())
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(earlier))
-    assert main([*cluster, *flags]) == 2
-    assert said in capsys.readouterr().err
-
-
-def test_a_pool_that_nobody_can_measure_does_not_pass(
-    cluster: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    busy = ({"ndh100": validation()}, [node("a")], [pod("p", "a", rdma__shared_ib="1")])
-    monkeypatch.setattr(validating, "read_cluster", lambda *_: busy)
-    monkeypatch.setattr(validating, "measure", lambda *_: {})
-    assert main(cluster) == 1, "three machines are gone"
-    said = capsys.readouterr().out
-    assert "pool ndh100: fail" in said
-    assert "3 of 4 nodes missing; no report says which" in said
-    every = [pod(f"p{name}", name, rdma__shared_ib="1") for name in "abcd"]
-    busy = ({"ndh100": validation()}, [node(name) for name in "abcd"], every)
-    monkeypatch.setattr(validating, "read_cluster", lambda *_: busy)
-    assert main(cluster) == 3
-    assert "pool ndh100: not measured" in capsys.readouterr().out
-
-
-def test_what_was_measured_is_told_even_where_a_node_must_not_be_cordoned(
-    cluster: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: Any) -> None:
-        raise HTTPError("nodes is forbidden")
-
-    slow: Any = {"check": "hca-rate", "verdict": "fail", "node": "a", "device": None, "expected": 400, "measured": 200}
-    found: Any = {**report(390.0, {**slow, "unit": None, "tries": None, "cause": None}), "verdict": "fail"}
-    monkeypatch.setattr(validating, "measure", lambda *_: {"ndh100": run.Measured(report=found)})
-    monkeypatch.setattr(cordon, "cordon", refuse)
-    assert main([*cluster, "--cordon"]) == 1
-    said = capsys.readouterr().out
-    assert "pool ndh100: fail" in said
-    assert "could not cordon a: nodes is forbidden" in said
-    assert "cordoned a:" not in said
 
 
 class Silent:
@@ -204,7 +137,3 @@ def test_a_terminal_shows_the_same_words() -> None:
     console = Console(width=200, record=True, file=io.StringIO(), highlight=False)
     console.print(Group(*rendering.answer(found).lines))
     assert console.export_text().split() == rendering.answer(found).text.split()
-
-
-def test_where_there_is_nothing_to_uncordon_it_says_so() -> None:
-    assert rendering.answer(rendering.Outcome()).text == "no node is cordoned by this command"

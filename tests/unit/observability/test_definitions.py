@@ -1,7 +1,6 @@
 """The definitions of a Prometheus are looked up in a cluster before anything is made in it."""
 
 import asyncio
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 from aks_infiniband.observability.definitions import DefinitionsError, absent, required
 from aks_infiniband.observability.documents import Prometheus
 
-from tests.unit.command_line.loopback import serving
+from tests.unit.command_line.loopback import kubeconfig, serving
 
 
 def asked(cluster: str, prometheus: Prometheus) -> str:
@@ -19,13 +18,6 @@ def asked(cluster: str, prometheus: Prometheus) -> str:
         return loop.run_until_complete(required(cluster, prometheus))
     finally:
         loop.close()
-
-
-def kubeconfig(server: str) -> str:
-    named = [{"name": "c", "cluster": {"server": server}}]
-    contexts = [{"name": "c", "context": {"cluster": "c", "user": "u"}}]
-    users = [{"name": "u", "user": {"token": "t"}}]
-    return json.dumps({"clusters": named, "contexts": contexts, "users": users, "current-context": "c"})
 
 
 class Server:

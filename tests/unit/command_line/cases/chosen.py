@@ -23,7 +23,7 @@ def outcome_of_choice(case: Case) -> dict[str, Any] | str:
             return str(place_of({"ndh100": deployed}, nodes, case["place"])[0])
         except CommandError as error:
             return str(error)
-    pods = [_pod(name, change) for name, change in case.get("pods", {}).items()]
+    pods = [pod_of(name, change) for name, change in case.get("pods", {}).items()]
     options: dict[str, Any] = {"include_busy": False, "wanted": (), **case.get("options", {})}
     chosen, left = choose(nodes, pods, deployed, operators=_OPERATORS, **options)
     assert all(each.busy == each.why.startswith("busy: ") for each in left)
@@ -33,7 +33,8 @@ def outcome_of_choice(case: Case) -> dict[str, Any] | str:
     }
 
 
-def _pod(name: str, change: Case) -> dict[str, Any]:
+def pod_of(name: str, change: Case) -> dict[str, Any]:
+    """A pod with the differences from a usual one. It has a `node`, may mount a `volume`, and `requests` resources."""
     more = {**change}
     made = pod(name, more.pop("node"), volume=more.pop("volume", ""), **more.pop("requests", {}))
     return dict(patched(made, more))

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from tests.cases import Case
+from aks_infiniband_cli.report.timeline import NoTimelineError
+
+from tests.cases import Case, refusing
 from tests.unit.command_line.cases import machine_by_machine
 from tests.unit.command_line.cases.adopting import outcome_of_adoption
 from tests.unit.command_line.cases.chosen import outcome_of_choice
@@ -11,8 +13,15 @@ from tests.unit.command_line.cases.deciding import outcome_of_answers
 from tests.unit.command_line.cases.ill_machines import outcome_of_category, outcome_of_evidence
 from tests.unit.command_line.cases.inputs import outcome_of_commands, outcome_of_input
 from tests.unit.command_line.cases.preflights import outcome_of_preflight
+from tests.unit.command_line.cases.reports import outcome_of_plots, outcome_of_results, outcome_since_report
 from tests.unit.command_line.cases.sick import outcome_of_cluster
-from tests.unit.command_line.cases.torn_down import outcome_of_group, outcome_of_leftovers
+from tests.unit.command_line.cases.timelines import outcome_of_timeline
+from tests.unit.command_line.cases.torn_down import (
+    outcome_of_destroyed,
+    outcome_of_group,
+    outcome_of_leftovers,
+    outcome_of_teardown,
+)
 from tests.unit.command_line.cases.ways import outcome_of_nodes
 
 FAMILIES: Final[Mapping[str, Callable[[Case], Any]]] = {
@@ -25,9 +34,15 @@ FAMILIES: Final[Mapping[str, Callable[[Case], Any]]] = {
     "way": outcome_of_nodes,
     "left": outcome_of_leftovers,
     "group": outcome_of_group,
+    "teardown": outcome_of_teardown,
+    "destroyed": outcome_of_destroyed,
     "input": outcome_of_input,
     "commands": outcome_of_commands,
     "chosen": outcome_of_choice,
+    "plot": outcome_of_plots,
+    "results": outcome_of_results,
+    "since": outcome_since_report,
+    "timeline": refusing(outcome_of_timeline, NoTimelineError),
     **machine_by_machine.FAMILIES,
 }
 """By the first word of a file's name, what gives the outcome of a case."""

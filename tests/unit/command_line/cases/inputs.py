@@ -1,79 +1,117 @@
 """Files and flags, and the words of commands about them."""
 
 import json
+import re
 import shlex
-from collections.abc import Sequence
-from contextlib import redirect_stderr, redirect_stdout
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import pytest
-import yaml
+from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband_cli.main import main
 
 from tests.cases import Case, patched
+from tests.unit.command_line.cases.clusters import instead_of
 from tests.unit.command_line.logged_in import ROOT
+from tests.unit.command_line.loopback import certified, kubeconfig, serving
 from tests.unit.command_line.test_report_page import report, state
 
-KUBECONFIG: Final = {
-    "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}],
-    "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
-    "users": [{"name": "u", "user": {"token": "t"}}],
-    "current-context": "c",
-}
+_DEEP: Final = "[" * 100_000 + "]" * 100_000
 
 
-def outcome_of_input(case: Case) -> str:
-    """The words of a `command` that cannot answer. Its folder has a kubeconfig, a state without resources, the
-    project's values and `files`: text, in which {dev} stands for the stack file of dev, or a document; a list of
-    documents is one of JSON's lines. `report` has the differences of a report in state.json from a usual one;
-    `environment` has variables.
+def outcome_of_input(case: Case) -> Any:
+    """The words of a `command` that cannot answer; of several, once if they all say the same. Its folder has a
+    kubeconfig, a state without resources, the project's values and `files`: text, in which {dev} stands for the stack
+    file of dev, or a document; a list of documents is one of JSON's lines. `report` has the differences of a report in
+    state.json from a usual one, or those of several; `environment` has variables. `cluster` is read in place of the
+    kubeconfig's; `server` has the status, the body and the type of every answer of the one that the kubeconfig names.
     """
-    ((code, out, err),), _ = _ended([case["command"]], case)
-    lines = [line for line in err.splitlines() if not line.startswith(("usage:", " "))]
-    assert (code, out, len(lines)) == (2, "", 1), (case, err)
-    assert "defect" not in lines[0]
-    assert len(lines[0]) < 1500
-    return lines[0]
+    commands = [case["command"]] if isinstance(case["command"], str) else case["command"]
+    ended, _ = _ended(commands, case)
+    said = {}
+    for command, (code, out, err) in zip(commands, ended, strict=True):
+        words = re.sub(r"\Ausage:.*\n(?: .*\n)*", "", err).rstrip().partition(" (choose from ")[0]  # Pythons differ
+        assert (code, out) == (2, ""), (command, err)
+        assert "defect" not in words
+        assert len(words) < 1500
+        said[command] = words
+    if isinstance(case["command"], str):
+        return said[commands[0]]
+    shown = {command: words.partition(f" {command.split()[0]}: ")[2] for command, words in said.items()}
+    return shown if len({*shown.values()}) > 1 else shown[commands[0]]
 
 
 def outcome_of_commands(case: Case) -> dict[str, Any]:
-    """The exit codes and the words of `commands`, one after the other, and the files that they write."""
+    """The exit codes and the words of `commands`, one after the other, and the files that they write. `with`: only the
+    lines with this text.
+    """
     ended, written = _ended(case["commands"], case)
-    runs = [{"code": code, "said": f"{out}{err}".rstrip()} for code, out, err in ended]
+    lines = [[line for line in f"{out}{err}".splitlines() if case.get("with", "") in line] for _, out, err in ended]
+    runs = [{"code": code, "said": "\n".join(said)} for (code, _, _), said in zip(ended, lines, strict=True)]
     return {"runs": runs, **({"written": written} if written else {})}
 
 
-def _ended(commands: Sequence[str], case: Case) -> tuple[list[tuple[object, str, str]], list[str]]:
+def _ended(commands: Sequence[str], case: Case) -> tuple[list[tuple[int, str, str]], list[str]]:
     """Exit code, output and errors of each command, and the names of the files that they write."""
-    files = {"kubeconfig": yaml.safe_dump(KUBECONFIG), "state.json": {"deployment": {}}, **case.get("files", {})}
+    files = {"kubeconfig": kubeconfig("https://127.0.0.1:1"), "state.json": {"deployment": {}}, **case.get("files", {})}
     if "report" in case:
-        files["state.json"] = state(patched(report(networks=[]), case["report"]))
-    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        changes = case["report"] if isinstance(case["report"], list) else [case["report"]]
+        files["state.json"] = state(*(patched(report(networks=[]), change) for change in changes))
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
         patch.chdir(folder)
         Path("values").symlink_to(ROOT / "values")
+        places = {"{folder}": folder, "{python}": sys.executable, "{project}": str(ROOT), "{deep}": _DEEP}
+        if "server" in case:
+            places["{server}"] = stack.enter_context(_server(case["server"], Path(folder)))
+            files["kubeconfig"] = kubeconfig("{server}")
         for name, content in files.items():
             text = _text(content).replace("{dev}", (ROOT / "Pulumi.dev.yaml").read_text())
             Path(name).parent.mkdir(exist_ok=True)
-            Path(name).write_text(text, encoding="latin-1")
+            Path(name).write_text(_with(places, text), encoding="latin-1")
         before = {*Path().iterdir()}
         for name, value in case.get("environment", {}).items():
-            patch.setenv(name, value)
-        ended = [tuple(str(part).replace(f"{folder}/", "") for part in _run(command)) for command in commands]
+            patch.setenv(name, _with(places, value))
+        if "cluster" in case:
+            instead_of(case["cluster"], patch)
+        shown = {
+            f"{folder}/": "",
+            ", ".join(sorted(SIZES)): "{sizes}",
+            **{place: name for name, place in places.items() if name != "{deep}"},
+        }
+        ended = [_run(_with(places, command)) for command in commands]
         written = sorted(file.name for file in Path().iterdir() if file not in before)
-    return [(int(code), out, err) for code, out, err in ended], written
+    return [(code, _with(shown, out), _with(shown, err)) for code, out, err in ended], written
 
 
-def _run(command: str) -> tuple[object, str, str]:
+@contextmanager
+def _server(answer: Case, folder: Path) -> Iterator[str]:
+    """A server that gives one answer to everything. Its body is text, or a document."""
+    body = _text(answer["body"]).replace("{deep}", _DEEP).encode("latin-1")
+    headers = {"Content-Type": answer.get("type", "application/json")}
+    with serving(lambda *_: (answer.get("status", 200), body, headers), certified(folder)) as url:
+        yield url
+
+
+def _with(others: Mapping[str, str], text: str) -> str:
+    """A text with others in place of some."""
+    for old, new in others.items():
+        text = text.replace(old, new)
+    return text
+
+
+def _run(command: str) -> tuple[int, str, str]:
     out, err = StringIO(), StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         try:
-            code: object = main(shlex.split(command))
+            code: Any = main(shlex.split(command))
         except SystemExit as left:  # argparse reports a value that no flag can have
             code = left.code
-    return code, out.getvalue(), err.getvalue()
+    return int(code), out.getvalue(), err.getvalue()
 
 
 def _text(content: object) -> str:

@@ -1,11 +1,19 @@
 """The leftovers of a stack in Azure and in a cluster, as `teardown` names them."""
 
+import json
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from typing import Any, Final
+from urllib.parse import parse_qs
 
 from aks_infiniband_cli.azure.answers import Group
+from aks_infiniband_cli.main import main
+from aks_infiniband_cli.teardown.cluster import GPU_OPERATOR, left_in
 from aks_infiniband_cli.teardown.left import cluster_in, groups_of, in_azure, in_cluster, stack_in
 
 from tests.cases import Case
+from tests.unit.command_line.cases.preflights import shortened, stack_in_azure
+from tests.unit.command_line.loopback import kubeconfig, serving
 
 _CLUSTER: Final = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c"
 _KINDS: Final = ("namespaces", "nodes", "definitions", "customs", "ours")
@@ -28,3 +36,37 @@ def outcome_of_group(case: Case) -> str:
     node_group = case.get("node_group")
     known = groups_of([group], cluster_id=_CLUSTER, location="eastus", node_group=node_group)
     return "the stack" if known == [group] else "another"
+
+
+def outcome_of_teardown(case: Case) -> Any:
+    """The exit code of the command, and its document, its text, or why it has none. The stack and Azure are those of a
+    preflight.
+    """
+    out, err = StringIO(), StringIO()
+    with stack_in_azure(case) as (_, file, endpoint), redirect_stdout(out), redirect_stderr(err):
+        flags = ["--endpoint", endpoint, "-s", "dev", "--folder", str(file.parent)]
+        code = main(["teardown", *flags, "--output", case.get("output", "json")])
+    document = json.loads(out.getvalue()) if code < 2 and "output" not in case else {}
+    left = {orphan["what"]: orphan["remedy"] for orphan in document.get("left", ())}
+    shown = {
+        "lives": document.get("lives"),
+        "left": left,
+        "text": "" if document else f"{out.getvalue()}{err.getvalue()}",
+    }
+    return shortened({"code": code, **{key: value for key, value in shown.items() if value}}, file.parent)
+
+
+def outcome_of_destroyed(case: Case) -> dict[str, Any]:
+    """The signs of a stack that lives, and each leftover with its command. `lists` has the objects of an API server by
+    their path; `kept` are labels of the owner's, and `theirs` says that the GPU Operator is.
+    """
+
+    def answer(path: str, query: str, *_: Any) -> tuple[int, Any, dict[str, str]]:
+        wanted = {tuple(label.split("=")) for label in parse_qs(query).get("labelSelector", [])}
+        items = [each for each in case["lists"][path] if wanted <= (each["metadata"].get("labels") or {}).items()]
+        return 200, {"metadata": {}, "items": items}, {}
+
+    with serving(answer) as url:
+        theirs = [GPU_OPERATOR] if case.get("theirs") else []
+        lives, orphans = left_in(kubeconfig(url), kept=case.get("kept", ()), theirs=theirs)
+    return {"lives": lives, "left": {orphan.what: orphan.remedy for orphan in orphans}}

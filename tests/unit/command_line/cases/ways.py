@@ -3,7 +3,8 @@
 from typing import Any, Final
 
 from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.operators.offered import Seen, UndecidedError, decided, found_pool, size_of, ways
+from aks_infiniband.operators.offered import Seen, UndecidedError, decided, found_pool, held, size_of, taints_of, ways
+from aks_infiniband.workload.claims import claim_template_spec
 
 from tests.cases import Case
 
@@ -30,7 +31,7 @@ def policy(spec: Case, name: str = "nic-cluster-policy") -> dict[str, Any]:
 
 def outcome_of_nodes(case: Case) -> dict[str, Any] | str:
     """The way of the pods on `nodes` to InfiniBand, or why it is left open. `seen` has what the cluster shows, with its
-    `policies` by name; `asked` has the choice of a person.
+    `policies` by name; `asked` has the choice of a person; `nvlink`: something grants channels of it.
     """
     nodes = [node(**each) for each in case.get("nodes", [{}])]
     seen = {**case.get("seen", {})}
@@ -40,10 +41,20 @@ def outcome_of_nodes(case: Case) -> dict[str, Any] | str:
         way = decided(ways(nodes, size, Seen(**seen)), **case.get("asked", {}))
     except (UndecidedError, ValueError) as error:
         return str(error).replace(", ".join(sorted(SIZES)), "{sizes}")
-    pool = found_pool("nd", nodes, way, selector={}, nvlink=False)
+    pool = found_pool("nd", nodes, way, selector={}, nvlink=case.get("nvlink", False))
+    more = {
+        "claims": [each["exactly"] for each in claim_template_spec(pool)["spec"]["devices"]["requests"]]
+        if pool.mode == "dra"
+        else [],
+        "tolerates": taints_of(nodes),
+        "held": {each["metadata"]["name"]: held(each) for each in nodes if held(each)},
+        "of several nodes": pool.changed(node_count=2).rdma_resource if "asked" in case else "",
+        "claims NVLink": pool.has_compute_domain,
+    }
     return {
         "way": str(way),
         "read as": f"{size.name}, {pool.mode}, {pool.nic_driver}",
         "requests": pool.promised_resources,
         "GPUs": pool.gpu_resource,
+        **{key: value for key, value in more.items() if value},
     }

@@ -6,14 +6,12 @@ import re
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import yaml
 from aks_infiniband.resources.metadata import NETWORK_OPERATOR_NAMESPACE
-from aks_infiniband_cli import main as door
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.doctor.examine import examine
 from aks_infiniband_cli.doctor.read import read
@@ -251,13 +249,6 @@ def test_what_may_not_be_read_is_named_and_the_rest_is_looked_at(cluster: Cluste
 def test_a_cluster_that_gives_no_nodes_is_no_answer(cluster: Cluster) -> None:
     with pytest.raises(CommandError, match=r"no node could be read: nodes: .*forbidden"):
         read(cluster.kubeconfig)
-
-
-def test_a_kubeconfig_that_is_not_there_is_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert door.main(["doctor", "--kubeconfig", str(tmp_path / "none")]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.startswith("aks-infiniband doctor: kubeconfig /")
 
 
 def test_a_login_that_has_expired_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
