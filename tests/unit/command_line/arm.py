@@ -95,7 +95,7 @@ class Arm:
             "/resources": self._identities,
             "/identities/(.+)": lambda principal: {"id": principal, "properties": {"principalId": principal}},
             ".*/subnets/[^/]+/providers/Microsoft.Authorization/roleAssignments": self._subnet_roles,
-            ".*/managedClusters/[^/]+/agentPools/([^/]+)/providers/Microsoft.Authorization/permissions": self._permissions,
+            ".*/agentPools/([^/]+)/providers/Microsoft.Authorization/permissions": self._permissions,
             "/providers/Microsoft.Features/providers/(.+)/features/(.+)": self._feature,
             f"{compute}/skus": self._skus,
             f"{compute}/locations/(.+)/usages": self._usages,

@@ -72,13 +72,6 @@ def test_a_registry_that_cannot_be_reached_from_here_may_be_from_the_nodes(
     assert lines[CUDA]["found"].startswith("nvcr.io cannot be reached from here: ")
 
 
-@pytest.mark.usefixtures("kubeconfig_at_home")
-def test_of_machines_that_somebody_else_makes_the_system_is_not_known(checked: Checked) -> None:
-    _, lines = checked("-s", "existing")
-    assert lines["image doca-driver"]["state"] == "not checked"
-    assert lines[CUDA]["state"] == "pass"
-
-
 @pytest.mark.parametrize(
     ("reference", "host", "repository", "tag"),
     [

@@ -1,5 +1,6 @@
 """Stacks and subscriptions, and the lines of a preflight."""
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -23,22 +24,23 @@ _ID: Final = "{subscription}"
 
 
 def outcome_of_preflight(case: Case) -> dict[str, Any]:
-    """The lines that differ from the usual ones, and the checks that only these have. Usual is the stack dev in a
-    subscription with room for it: the lines of a case without differences. `stack` has the differences from dev, or
-    from `base`; `azure` those of `Arm`, `registry` those of its registry. `files` are in the folder, `definitions` are
-    those of Prometheus that are absent or could not be read, and `login` has the words of one that fails.
+    """The lines that differ from the usual ones, and the checks that only these have. Usual is the stack dev, or
+    another `base`, in a subscription with room for it: the lines of a case without differences. `stack` has the
+    differences from that stack, `azure` those of `Arm`, `registry` those of its registry. `files` are in the folder,
+    `definitions` are Prometheus' that are absent or could not be read, and `login` has the words of one that fails.
     """
-    if not case:
-        return _usual()
-    lines, usual = _lines(case), _usual()
+    usual = _usual(case.get("base", "dev"))
+    if not {*case} - {"base"}:
+        return usual
+    lines = _lines(case)
     differing = {check: line for check, line in lines.items() if line != usual.get(check)}
     gone = [check for check in usual if check not in lines]
     return {**differing, **({"without": gone} if gone else {})}
 
 
 @cache
-def _usual() -> dict[str, str]:
-    return _lines({})
+def _usual(base: str) -> dict[str, str]:
+    return _lines({"base": base})
 
 
 def _lines(case: Case) -> dict[str, str]:
@@ -48,7 +50,7 @@ def _lines(case: Case) -> dict[str, str]:
     told = {line.check: f"{line.state}: {line.found}{f'; do: {line.remedy}' if line.remedy else ''}" for line in lines}
     asked = {*arm.asked} - {"/charts/index.yaml"}
     shown: dict[str, str] = shortened(told if asked else {**told, "requests to Azure": "none"}, file.parent)
-    return shown
+    return {check: re.sub(r"(ConnectError): .*", r"\1", line) for check, line in shown.items()}
 
 
 def shortened(value: Any, folder: Path) -> Any:
@@ -64,11 +66,11 @@ def stack_in_azure(case: Case) -> Iterator[tuple[Arm, Path, str]]:
     vars(arm.registry).update(case.get("registry", {}))
     stack = patched(yaml.safe_load((ROOT / base).read_text()), {"config": _long(case.get("stack", {}))})
     with (
-        TemporaryDirectory() as name,
+        TemporaryDirectory() as place,
         pytest.MonkeyPatch.context() as patch,
-        logged_in(arm, Path(name), patch) as endpoint,
+        logged_in(arm, Path(place), patch) as endpoint,
     ):
-        folder = Path(name)
+        folder = Path(place)
         for name in case.get("project", ("values", "Pulumi.yaml")):
             (folder / name).symlink_to(ROOT / name)
         files = {base: yaml.safe_dump(stack), ".kube/config": KUBECONFIG.read_text(), **case.get("files", {})}
