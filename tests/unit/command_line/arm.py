@@ -80,10 +80,12 @@ class Arm:
             return 404, {"error": {"code": "ResourceNotFound", "message": path}}
         for pattern, body in self._routes().items():
             if found := re.fullmatch(f"/subscriptions/{self.subscription.subscription_id}{pattern}", path):
-                return 200, body(*found.groups())
+                answer = body(*found.groups())
+                return 200, {"value": answer} if isinstance(answer, list) else answer
         return 404, {"error": {"code": "NotFound", "message": path}}
 
     def _routes(self) -> dict[str, Any]:
+        """By the pattern of a path, its body; a list is a page of values."""
         compute, aks = "/providers/Microsoft.Compute", "/providers/Microsoft.ContainerService"
         return {
             "": self._subscription,
@@ -111,7 +113,7 @@ class Arm:
         return {"id": f"/subscriptions/{own.subscription_id}", "subscriptionId": own.subscription_id, **name}
 
     def _providers(self) -> Any:
-        return {"value": [{"namespace": name, "registrationState": state} for name, state in self.providers.items()]}
+        return [{"namespace": name, "registrationState": state} for name, state in self.providers.items()]
 
     def _feature(self, namespace: str, name: str) -> Any:
         return {"name": f"{namespace}/{name}", "properties": {"state": self.feature}}
@@ -125,49 +127,43 @@ class Arm:
             "Contributor": {"actions": everything, "notActions": exceptions},
             "Role Based Access Control Administrator": {"actions": roles, "notActions": []},
         }
-        return {
-            "value": [
-                {"id": f"/roles/{name}", "properties": {"roleName": name, "permissions": [permission]}}
-                for name, permission in known.items()
-            ]
-        }
+        return [
+            {"id": f"/roles/{name}", "properties": {"roleName": name, "permissions": [permission]}}
+            for name, permission in known.items()
+        ]
 
     def _role_assignments(self) -> Any:
         """Role assignments of the caller, and one on a resource group alone."""
         assert self.filter == f"assignedTo('{CALLER}')"
         own = f"/subscriptions/{self.subscription.subscription_id}"
         scopes = [(own, role) for role in self.roles] + [(f"{own}/resourceGroups/other", "Owner")]
-        return {
-            "value": [
-                {"id": f"/assignments/{number}", "properties": {"scope": scope, "roleDefinitionId": f"/roles/{role}"}}
-                for number, (scope, role) in enumerate(scopes)
-            ]
-        }
+        return [
+            {"id": f"/assignments/{number}", "properties": {"scope": scope, "roleDefinitionId": f"/roles/{role}"}}
+            for number, (scope, role) in enumerate(scopes)
+        ]
 
     def _permissions(self, pool: str) -> Any:
         assert self.cluster is not None
         assert pool in self.cluster[1]
-        return {"value": [{"actions": list(self.permitted), "notActions": []}]}
+        return [{"actions": list(self.permitted), "notActions": []}]
 
     def _groups(self) -> Any:
         """ManagedBy distinguishes the groups that AKS keeps."""
-        return {"value": [{"name": name, "location": "southcentralus"} for name in self.groups]}
+        return [{"name": name, "location": "southcentralus"} for name in self.groups]
 
     def _resources(self, group: str) -> Any:
-        return {"value": [{"id": resource} for resource in self.groups[group]]}
+        return [{"id": resource} for resource in self.groups[group]]
 
     def _identities(self) -> Any:
         assert self.filter == "resourceType eq 'Microsoft.ManagedIdentity/userAssignedIdentities'"
         own = f"/subscriptions/{self.subscription.subscription_id}"
-        return {"value": [{"id": f"{own}/identities/{principal}"} for principal in self.identities]}
+        return [{"id": f"{own}/identities/{principal}"} for principal in self.identities]
 
     def _subnet_roles(self) -> Any:
-        return {
-            "value": [
-                {"id": f"/assignments/{each['name']}", "name": each["name"], "properties": each}
-                for each in self.subnet_roles
-            ]
-        }
+        return [
+            {"id": f"/assignments/{each['name']}", "name": each["name"], "properties": each}
+            for each in self.subnet_roles
+        ]
 
     def _prices(self) -> Any:
         """As Azure's retail prices are: Linux and Windows share a meter, and Spot is a separate meter."""
@@ -184,7 +180,7 @@ class Arm:
     def _skus(self) -> Any:
         names = (set(SIZES) | set(self.subscription.sizes)) - set(self.without)
         regions = [region for region in self.subscription.regions if self.filter in ("", f"location eq '{region}'")]
-        return {"value": [self._sku(name, region) for name in sorted(names) for region in regions]}
+        return [self._sku(name, region) for name in sorted(names) for region in regions]
 
     def _sku(self, name: str, region: str) -> Any:
         size = self.subscription.size(name)
@@ -204,12 +200,10 @@ class Arm:
         assert region in self.subscription.regions
         limits = {series.family: series.vcpus for series in self.subscription.series.values()}
         limits["cores"] = self.subscription.regional_vcpus
-        return {
-            "value": [
-                {"unit": "Count", "limit": limit, "currentValue": self.used.get(name, 0), "name": {"value": name}}
-                for name, limit in limits.items()
-            ]
-        }
+        return [
+            {"unit": "Count", "limit": limit, "currentValue": self.used.get(name, 0), "name": {"value": name}}
+            for name, limit in limits.items()
+        ]
 
     def _versions(self, region: str) -> Any:
         assert region in self.subscription.regions
@@ -239,12 +233,10 @@ class Arm:
         return {"location": "southcentralus", "properties": shown}
 
     def _networks(self) -> Any:
-        return {
-            "value": [
-                {"id": name, "properties": {"addressSpace": {"addressPrefixes": [prefix]}}}
-                for name, prefix in self.networks.items()
-            ]
-        }
+        return [
+            {"id": name, "properties": {"addressSpace": {"addressPrefixes": [prefix]}}}
+            for name, prefix in self.networks.items()
+        ]
 
     def _subnet(self, path: str) -> Any:
         known = self.subscription.existing_subnets[f"/subscriptions/{self.subscription.subscription_id}{path}"]

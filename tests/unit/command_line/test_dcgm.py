@@ -6,7 +6,7 @@ import pytest
 from aks_infiniband.validation.machines import Machine
 from aks_infiniband_cli.bad_machines.evidence.case import case_of, problems_of
 from aks_infiniband_cli.bad_machines.evidence.dcgm import diagnose
-from aks_infiniband_cli.bad_machines.evidence.dcgm.asking import HostEngine, engine_on, has_gpus, job_of
+from aks_infiniband_cli.bad_machines.evidence.dcgm.asking import has_gpus, job_of
 from aks_infiniband_cli.bad_machines.evidence.dcgm.diagnose import diagnosed
 from aks_infiniband_cli.bad_machines.evidence.dcgm.reader import DiagnosticsError, diagnosis_of
 from aks_infiniband_cli.bad_machines.evidence.node_job import Ended, run_job
@@ -15,64 +15,9 @@ from httpx2 import ConnectError
 from lightkube.resources.batch_v1 import Job
 from lightkube.resources.core_v1 import Pod
 
+from tests.unit.command_line.cases.host_engines import ENGINE, OPERATORS, host_engine
 from tests.unit.command_line.cases.ill_machines import MACHINE, TAKEN, measured, sick
-from tests.unit.command_line.validations import node, pod, validation
-
-OPERATORS = ("gpu-operator",)
-ENGINE = HostEngine(pod="gpu-operator/nvidia-dcgm-x", address="10.244.1.7", image="nvcr.io/nvidia/cloud-native/dcgm:4")
-
-
-def host_engine(*, ready: bool = True, on: str = "b") -> dict[str, Any]:
-    found = pod("nvidia-dcgm-x", on)
-    owner = {"kind": "DaemonSet", "name": "nvidia-dcgm", "controller": True}
-    found["metadata"] |= {"labels": {"app": "nvidia-dcgm"}, "namespace": "gpu-operator", "ownerReferences": [owner]}
-    found["spec"]["containers"] = [{"name": "nvidia-dcgm-ctr", "image": ENGINE.image}]
-    found["status"] |= {"podIP": "10.244.1.7", "containerStatuses": [{"ready": ready, "state": {"running": {}}}]}
-    return found
-
-
-def of_a_tenant(found: dict[str, Any]) -> dict[str, Any]:
-    found["metadata"]["namespace"] = "team"
-    return found
-
-
-def by_hand(found: dict[str, Any]) -> dict[str, Any]:
-    del found["metadata"]["ownerReferences"]
-    return found
-
-
-@pytest.mark.parametrize(
-    ("pods", "why"),
-    [
-        ([], "dcgm: {enabled: true}"),
-        ([host_engine(on="a")], "dcgm: {enabled: true}"),
-        ([of_a_tenant(host_engine())], "dcgm: {enabled: true}"),
-        ([by_hand(host_engine())], "dcgm: {enabled: true}"),
-        ([host_engine(ready=False)], "pod gpu-operator/nvidia-dcgm-x is not ready"),
-        ([host_engine(), pod("train", "b", **{"nvidia.com__gpu": "8"})], "pod team/train has nvidia.com/gpu"),
-        ([host_engine(), pod("part", "b", **{"nvidia.com__mig-1g.10gb": "1"})], "has nvidia.com/mig-1g.10gb"),
-    ],
-)
-def test_it_is_not_asked_and_the_evidence_says_why(pods: list[Any], why: str) -> None:
-    assert why in str(engine_on("b", pods))
-    found = diagnosed(None, sick(), pods, validation(), OPERATORS)  # type: ignore[arg-type]
-    assert found == {"not_asked": engine_on("b", pods)}
-    assert why in ticket(case_of(sick(), MACHINE, [], Machine(), TAKEN, dcgm=found))
-
-
-def test_it_is_not_asked_where_a_pod_claims_devices() -> None:
-    claiming = pod("train", "b")
-    claiming["spec"]["resourceClaims"] = [{"name": "gpus"}]
-    assert "has the resource claim gpus" in str(engine_on("b", [host_engine(), claiming]))
-
-
-def test_pods_that_are_over_or_elsewhere_or_hold_adapters_alone_do_not_keep_it_from_being_asked() -> None:
-    others = [
-        pod("done", "b", "Succeeded", **{"nvidia.com__gpu": "8"}),
-        pod("elsewhere", "a", **{"nvidia.com__gpu": "8"}),
-        pod("adapters", "b", rdma__shared_ib="1"),
-    ]
-    assert engine_on("b", [host_engine(), *others]) == ENGINE
+from tests.unit.command_line.validations import node, validation
 
 
 def test_a_machine_without_nvidias_gpus_has_nothing_of_it_in_its_evidence() -> None:

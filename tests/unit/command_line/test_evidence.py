@@ -4,7 +4,6 @@ import json
 import stat
 from itertools import repeat
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from aks_infiniband_cli.bad_machines.evidence.ticket import ticket
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.main import main
 
+from tests.unit.command_line.cases.clusters import Silent
 from tests.unit.command_line.cases.ill_machines import FAILED, MACHINE, RESOURCE, TAKEN, measured, sick
 from tests.unit.command_line.validations import kubeconfig_in, validation
 
@@ -91,16 +91,6 @@ def test_the_pod_changes_nothing_on_the_machine_and_asks_for_none_of_its_devices
     assert pod["automountServiceAccountToken"] is False
     assert not [name for name in container["resources"]["limits"] if "/" in name]
     assert pod["nodeName"] == "b"
-
-
-class Silent:
-    """A cluster whose node b runs no pod, and that does not have a record of its machines yet."""
-
-    def get(self, *_: Any, **__: Any) -> Any:
-        return SimpleNamespace(to_dict=dict)
-
-    def list(self, *_: Any, **__: Any) -> list[Any]:
-        return []
 
 
 @pytest.fixture

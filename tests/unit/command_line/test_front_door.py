@@ -1,7 +1,5 @@
 """The front door of `aks-infiniband`: what a command answers reaches the terminal, a pipe or a program."""
 
-import argparse
-import json
 import re
 import subprocess
 import sys
@@ -10,76 +8,10 @@ from pathlib import Path
 
 import pytest
 from aks_infiniband_cli import main as door
-from aks_infiniband_cli.console import FOUND, Answer, Command, CommandError, at_work, uncut
+from aks_infiniband_cli.console import CommandError, at_work
 
+from tests.unit.command_line.cases.front_door import command, run
 from tests.unit.command_line.documented import PAGE, documented
-
-
-def command(answer: Answer | BaseException) -> Command:
-    def run(given: argparse.Namespace) -> Answer:
-        if isinstance(answer, BaseException):
-            raise answer
-        return answer
-
-    def declare(parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--pool", required=True)
-
-    return Command(name="look", help="h", description="d", example="e", declare=declare, run=run, extra="glasses")
-
-
-def run(monkeypatch: pytest.MonkeyPatch, answer: Answer | BaseException, *flags: str) -> int:
-    monkeypatch.setattr(door, "COMMANDS", (command(answer),))
-    return door.main(["look", "--pool", "ndh100", *flags])
-
-
-ANSWER = Answer(document={"pools": ["ndh100"]}, lines=[uncut(("pool", "bold"), " ndh100")], exit_code=FOUND)
-
-
-def test_a_pipe_gets_plain_text_and_the_exit_code_says_what_was_found(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(monkeypatch, ANSWER) == 1
-    assert capsys.readouterr() == ("pool ndh100\n", "")
-
-
-def test_a_program_gets_one_json_document(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(monkeypatch, ANSWER, "--output", "json") == 1
-    assert json.loads(capsys.readouterr().out) == {"schema_version": 1, "pools": ["ndh100"]}
-
-
-FORGED = "\x1b]0;title\x07\x1b[2J\x9b1;1Hdoctor: nothing is wrong\u202e\udcff"
-"""A title, a cleared screen, and a line in its place, as a pod may write them."""
-SHOWN = r"\x1b[2J\x9b1;1Hdoctor: nothing is wrong\u202e\udcff"
-
-
-@pytest.mark.parametrize("terminal", [True, False])
-def test_what_others_wrote_is_shown_and_never_sent_to_a_terminal_or_a_pipe(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], terminal: bool
-) -> None:
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "200")
-    run(monkeypatch, Answer(document={}, lines=[uncut((FORGED, "bold red"))]))
-    out, _ = capsys.readouterr()
-    assert SHOWN in out
-    assert not {"\x07", "\x9b", "\u202e", "\udcff"} & set(out)
-    assert re.sub("\x1b\\[[0-9;]*m", "", out).removesuffix("\n").isprintable(), "colours are our own"
-
-
-def test_a_document_of_what_others_wrote_says_the_same_to_a_program_and_nothing_to_a_terminal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run(monkeypatch, Answer(document={"said": FORGED}, lines=()), "--output", "json")
-    out, _ = capsys.readouterr()
-    assert json.loads(out)["said"] == FORGED
-    assert out.replace("\n", "").isprintable()
-
-
-def test_an_error_with_what_others_wrote_is_text_too(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(monkeypatch, CommandError(FORGED)) == 2
-    assert capsys.readouterr().err == f"aks-infiniband look: \\x1b]0;title\\x07{SHOWN}\n"
 
 
 @pytest.mark.parametrize("broken", [ValueError("odd"), KeyError("name"), RecursionError(), TypeError("\x1b[2J")])
@@ -87,7 +19,7 @@ def test_an_error_that_nobody_foresaw_is_a_sentence_and_its_traceback_is_in_a_lo
     broken: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    assert run(monkeypatch, broken) == 2
+    assert run(broken) == 2
     out, err = capsys.readouterr()
     (log,) = tmp_path.iterdir()
     assert (out, err.count("\n"), "\x1b" in err) == ("", 1, False)
@@ -101,34 +33,8 @@ def test_where_no_log_can_be_written_the_sentence_names_the_place(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
-    assert run(monkeypatch, KeyError("name")) == 2
-    assert "test_front_door.py" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [
-        (CommandError("there is no cluster"), "there is no cluster"),
-        (FileNotFoundError(2, "No such file", "x"), "[Errno 2] No such file: 'x'"),
-        (ModuleNotFoundError("No module named 'lens'"), "pip install 'aks-infiniband-cli[glasses]'"),
-    ],
-)
-def test_where_there_is_no_answer_standard_error_says_why(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception, said: str
-) -> None:
-    assert run(monkeypatch, error, "--output", "json") == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith("aks-infiniband look: ")
-    assert said in err
-
-
-@pytest.mark.parametrize(("given_up", "code"), [(EOFError(), 2), (KeyboardInterrupt(), 130)])
-def test_who_gives_up_at_a_question_gets_no_traceback(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], given_up: BaseException, code: int
-) -> None:
-    assert run(monkeypatch, given_up) == code
-    assert capsys.readouterr().err == "aks-infiniband look: stopped\n"
+    assert run(KeyError("name")) == 2
+    assert "front_door.py" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("terminal", [True, False])
@@ -185,7 +91,7 @@ def test_the_versions_of_command_and_library_are_told(capsys: pytest.CaptureFixt
 
 
 def test_flags_that_are_none_are_wrong_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(door, "COMMANDS", (command(ANSWER),))
+    monkeypatch.setattr(door, "COMMANDS", (command(None),))
     with pytest.raises(SystemExit) as left:
         door.main(["look", "--pol"])
     assert left.value.code == 2

@@ -3,7 +3,6 @@
 import json
 from contextlib import nullcontext
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from aks_infiniband_cli.main import main
 from aks_infiniband_cli.validate.report_file import whole_reports
 from aks_infiniband_cli.validate.unmanaged import holding, rights
 
+from tests.unit.command_line.cases.clusters import Silent
 from tests.unit.command_line.test_report_page import report, state
 from tests.unit.command_line.validations import kubeconfig_in
 
@@ -53,16 +53,6 @@ def test_the_page_is_made_of_the_file_that_validate_kept(tmp_path: Path, capsys:
     assert "hca-rate" in (tmp_path / "report.html").read_text()
 
 
-class Cluster:
-    """An API server with no object, whose pods say nothing."""
-
-    def get(self, *_: Any, **__: Any) -> Any:
-        return SimpleNamespace(to_dict=dict)
-
-    def list(self, *_: Any, **__: Any) -> list[Any]:
-        return []
-
-
 @pytest.fixture
 def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The namespaces in which a machine was read, in a cluster without a stack."""
@@ -74,7 +64,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     labels = {"node.kubernetes.io/instance-type": "Standard_ND96isr_H100_v5"}
     nodes = [{"metadata": {"name": "aks-a", "labels": labels}}, {"metadata": {"name": "system"}}]
-    monkeypatch.setattr(collecting, "connected", lambda _: Cluster())
+    monkeypatch.setattr(collecting, "connected", lambda _: Silent())
     monkeypatch.setattr(collecting, "read_cluster", lambda *_: ({}, nodes, []))
     monkeypatch.setattr(collecting, "ask", ask)
     monkeypatch.setattr(rights, "require", lambda *_: None)

@@ -32,9 +32,7 @@ def test_the_job_is_the_deployed_one_on_the_chosen_nodes_with_a_report_of_its_ow
     asked = arguments(validating)
     said = ("ndh100-again-t-report", "warn", "0")
     assert (asked["--report"], asked["--mode"], asked["--linger-seconds"]) == said
-    (term,) = template["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][
-        "nodeSelectorTerms"
-    ]
+    (term,) = terms_of(template)
     assert term["matchExpressions"][-1]["values"] == ["host-a", "host-c"]
     assert template["affinity"]["podAntiAffinity"] == was["affinity"]["podAntiAffinity"]
     assert validating["image"] == was["containers"][0]["image"]
@@ -48,9 +46,7 @@ def test_the_job_is_the_deployed_one_on_the_chosen_nodes_with_a_report_of_its_ow
 def test_a_pool_without_device_plugin_still_waits_for_its_driver() -> None:
     without = POOL.changed(mode="driver-only", gpu_driver="none")
     template = job(replace(RUN, validation=validation(without)))["spec"]["template"]["spec"]
-    (term,) = template["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][
-        "nodeSelectorTerms"
-    ]
+    (term,) = terms_of(template)
     keys = [expression["key"] for expression in term["matchExpressions"]]
     assert keys == ["network.nvidia.com/operator.mofed.wait", "agentpool", "kubernetes.io/hostname"]
 
