@@ -14,6 +14,8 @@ from tests.unit.command_line.arm import Arm
 from tests.unit.command_line.logged_in import ROOT
 from tests.unit.command_line.preflight_stacks import FAMILY
 
+pytestmark = pytest.mark.usefixtures("endpoint")
+
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> program.Requests:
@@ -36,7 +38,6 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.usefixtures("endpoint")
 def test_where_a_check_fails_up_fails_with_its_line_and_nothing_is_made(
     arm: Arm, project: Path, made: program.Requests
 ) -> None:
@@ -49,21 +50,18 @@ def test_where_a_check_fails_up_fails_with_its_line_and_nothing_is_made(
     assert made.resources == {}
 
 
-@pytest.mark.usefixtures("endpoint")
 def test_where_none_fails_everything_is_made(arm: Arm, project: Path, made: program.Requests) -> None:
     program.run(project, "dev")
     assert arm.asked
     assert any("ManagedCluster::" in urn for urn in made.resources)
 
 
-@pytest.mark.usefixtures("endpoint")
 def test_at_preview_nothing_is_checked(arm: Arm, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pulumi.runtime, "is_dry_run", lambda: True)
     check_first(load(yaml.safe_load((ROOT / "Pulumi.sriov.yaml").read_text())["config"]))
     assert arm.asked == []
 
 
-@pytest.mark.usefixtures("endpoint")
 def test_without_a_subscription_it_says_where_one_is_named(
     project: Path, made: program.Requests, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,7 +71,6 @@ def test_without_a_subscription_it_says_where_one_is_named(
         program.run(project, "dev")
 
 
-@pytest.mark.usefixtures("endpoint")
 def test_without_azures_clients_it_says_how_they_are_installed(
     project: Path, made: program.Requests, monkeypatch: pytest.MonkeyPatch
 ) -> None:

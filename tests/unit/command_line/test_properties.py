@@ -76,48 +76,35 @@ def written(document: Any) -> bytes:
 REPORT = report(networks=[], values={"all-reduce": 1.0})
 
 
-@pytest.mark.parametrize("read", [whole_report, report_with_values, check_verdicts])
+EVENTS = [json.loads(line) for line in event_log()]
+
+
+def of_state(odd: Any) -> None:
+    check(odd)
+    from_result(result(), odd)
+
+
+READERS: dict[str, tuple[Any, Callable[[Any], object]]] = {
+    "whole report": (REPORT, whole_report),
+    "report with values": (REPORT, report_with_values),
+    "verdicts of checks": (REPORT, check_verdicts),
+    "report in a state": (REPORT, lambda odd: from_state(state(odd) if isinstance(odd, dict) else state())),
+    "state": (json.loads(state(REPORT)), lambda odd: from_state(written(odd))),
+    "earlier report": (REPORT, lambda odd: earlier(written(odd))),
+    "earlier reports": ({"pools": {"p": {"report": REPORT}}}, lambda odd: earlier(written(odd))),
+    "result": (result(), lambda odd: from_result(odd, stack_state())),
+    "event": (EVENTS[1], lambda odd: from_engine([*map(written, [EVENTS[0], odd, *EVENTS[2:]])], stack_state())),
+    "state of a timeline": (stack_state(), of_state),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
 @often
 @given(data=st.data())
-def test_any_report_is_read_or_told(read: Callable[[Any], object], data: Any) -> None:
-    odd = data.draw(broken(REPORT))
+def test_any_document_is_read_or_told(name: str, data: Any) -> None:
+    document, read = READERS[name]
+    odd = data.draw(broken(document))
     few_words(lambda: read(odd))
-
-
-@often
-@given(data=st.data())
-def test_any_state_is_read_or_told(data: Any) -> None:
-    odd, outer = data.draw(broken(REPORT)), data.draw(broken(json.loads(state(REPORT))))
-    few_words(lambda: from_state(state(odd) if isinstance(odd, dict) else state()))
-    few_words(lambda: from_state(written(outer)))
-
-
-@often
-@given(data=st.data())
-def test_any_earlier_report_is_read_or_told(data: Any) -> None:
-    odd = data.draw(st.one_of(broken(REPORT), broken({"pools": {"p": {"report": REPORT}}})))
-    few_words(lambda: earlier(written(odd)))
-
-
-@often
-@given(data=st.data())
-def test_any_timeline_is_read_or_told(data: Any) -> None:
-    odd, events = data.draw(broken(result())), list(map(json.loads, event_log()))
-    few_words(lambda: from_result(odd, stack_state()))
-    events[1] = data.draw(broken(events[1]))
-    few_words(lambda: from_engine(list(map(written, events)), stack_state()))
-
-
-@often
-@given(data=st.data())
-def test_any_state_of_a_timeline_is_read_or_told(data: Any) -> None:
-    odd = data.draw(broken(stack_state()))
-
-    def drawn() -> None:
-        check(odd)
-        from_result(result(), odd)
-
-    few_words(drawn)
 
 
 NODES = {"kind": "NodeList", "items": [{"metadata": {"name": "n", "labels": {"a": "b"}}, "spec": {}, "status": {}}]}

@@ -92,13 +92,10 @@ def test_the_transcript_of_the_page_is_what_the_command_prints() -> None:
     (pool,) = found_in({"pools": said["pools"], "cordoned": {}, "uncordoned": {}}).pools
     rollout = gate.Rollout(
         driver=DRIVERS[said["driver"]["name"]],
-        first=said["first"],
-        before=said["driver"]["before"],
-        now=said["driver"]["now"],
         others=said["held"],
-        not_held=said["not_held"],
-        shortfalls=said["shortfalls"],
         pool=pool,
+        **{key: said["driver"][key] for key in ("before", "now")},
+        **{key: said[key] for key in ("first", "not_held", "shortfalls")},
     )
     answer = answer_of(rollout)
     assert {"schema_version": SCHEMA_VERSION, **answer.document} == said

@@ -3,9 +3,7 @@
 import re
 
 import pytest
-from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband_cli.main import main
-from aks_infiniband_cli.stack_file import configuration_of, stack_of
 
 from tests.unit.command_line.arm import Arm
 from tests.unit.command_line.logged_in import ROOT, SUBSCRIPTION
@@ -22,10 +20,3 @@ def test_the_transcripts_of_the_page_are_what_the_command_prints(
         arm.groups = groups
         assert main(["teardown", "--endpoint", endpoint, "-s", "dev"]) == number
         assert capsys.readouterr().out.rstrip() == said[number].rstrip()
-
-
-def test_the_clusters_default_name_is_after_project_and_stack() -> None:
-    file = ROOT / "Pulumi.dev.yaml"
-    cluster = stack_of(file, configuration_of(file)).cluster
-    assert isinstance(cluster, AzureClusterArgs)
-    assert cluster.cluster.cluster_name == "aks-infiniband-dev"

@@ -2,37 +2,32 @@
 
 import json
 from collections import Counter
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from aks_infiniband.validation.payload.say.checks import make_check, not_measured
+from aks_infiniband.validation.payload.say.checks import make_check
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.report import files, sources
 from aks_infiniband_cli.test_results.cases import OUTCOMES, suite
 from aks_infiniband_cli.test_results.junit import junit
-from aks_infiniband_cli.validate import rendering, run, validating
+from aks_infiniband_cli.validate import rendering
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 from junitparser import JUnitXml
 
+from tests.unit.command_line.cases.clusters import instead_of
 from tests.unit.command_line.cases.reports import SCHEMA, results_in, suite_of
 from tests.unit.command_line.test_report_page import report
-from tests.unit.command_line.validations import found_in, kubeconfig_in, node, validation
+from tests.unit.command_line.validations import found_in, kubeconfig_in
 
 CHECKS = [
     make_check("shm", "pass", node="aks-a", expected=1, measured=1),
     make_check("hca-rate", "fail", node="aks-a", device="mlx5_3", expected=400, measured=200, cause="a bad cable"),
-    make_check("all-reduce", "warn", expected="at least 360 GB/s", measured=320.0, unit="GB/s", cause="half as fast"),
-    not_measured("memlock", "aks-b did not answer", node="aks-b"),
-    not_measured("nvlink", None),
-    make_check("all-reduce-small", "not judged", expected=None, measured=3.0, unit="GB/s"),
 ]
 RELEASES = sorted((Path(__file__).parents[2] / "releases").glob("[0-9]*"))
-WRITTEN = datetime(2026, 11, 28, 12, tzinfo=UTC)
 
 
 @given(st.lists(st.tuples(st.text(st.characters()), st.text(st.characters()), st.sampled_from(list(OUTCOMES)))))
@@ -82,21 +77,13 @@ def test_machines_of_which_more_is_known_since_are_cases(tmp_path: Path, monkeyp
     assert [part.get("message") for part in root.iter("failure")] == ["fail: slow; let in"]
 
 
-@pytest.fixture
-def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A cluster with a pool of four nodes, of which two are there and pass what is measured of them."""
-    monkeypatch.chdir(tmp_path)
-    measured: Any = {**report(verdict="pass", checks=CHECKS[:1]), "networks": []}
-    monkeypatch.setattr(validating, "read_cluster", lambda *_: ({"ndh100": validation()}, [node("a"), node("b")], []))
-    monkeypatch.setattr(validating, "operators_in", lambda _: set())
-    monkeypatch.setattr(validating, "measure", lambda *_: {"ndh100": run.Measured(report=measured)})
-    return ["validate", "--kubeconfig", str(kubeconfig_in(tmp_path))]
-
-
 def test_a_pool_whose_checks_pass_fails_as_a_case_too_if_machines_are_missing(
-    cluster: list[str], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([*cluster, "--junit", "junit.xml", "--ctrf", "ctrf.json"]) == 1
+    monkeypatch.chdir(tmp_path)
+    instead_of({"nodes": {"a": {}, "b": {}}, "measured": {"verdict": "pass", "checks": CHECKS[:1]}}, monkeypatch)
+    flags = ["--junit", "junit.xml", "--ctrf", "ctrf.json"]
+    assert main(["validate", "--kubeconfig", str(kubeconfig_in(tmp_path)), *flags]) == 1
     assert "kept: junit.xml\nkept: ctrf.json\n" in capsys.readouterr().err
     root = ET.parse("junit.xml").getroot()
     assert (root.get("tests"), root.get("failures")) == ("2", "1")

@@ -106,24 +106,11 @@ def found_in(document: Any) -> rendering.Outcome:
     """The command's findings, from its output for a program."""
     pools = []
     for name, pool in document["pools"].items():
-        compared = pool["compared_with"] or {"finished": None, "figures": []}
-        pools.append(
-            rendering.Pool(
-                name=name,
-                nodes=pool["nodes"],
-                left_out=[LeftOut(**left) for left in pool["left_out"]],
-                report=pool["report"],
-                members=Membership(
-                    pool=name,
-                    expected=pool["pool_nodes"],
-                    present=pool["nodes"],
-                    missing=pool["missing"]["nodes"],
-                    gone=pool["missing"]["names"],
-                    reported=pool["missing"]["seen"],
-                ),
-                why=pool["why"],
-                before=compared["finished"],
-                changes=[Change(**figure) for figure in compared["figures"]],
-            )
-        )
+        compared, missing = pool["compared_with"] or {"finished": None, "figures": []}, pool["missing"]
+        there: Any = {"expected": pool["pool_nodes"], "present": pool["nodes"], "missing": missing["nodes"]}
+        found: Any = {key: pool[key] for key in ("nodes", "report", "why")}
+        found["members"] = Membership(pool=name, **there, gone=missing["names"], reported=missing["seen"])
+        found["left_out"] = [LeftOut(**left) for left in pool["left_out"]]
+        found["changes"] = [Change(**figure) for figure in compared["figures"]]
+        pools.append(rendering.Pool(name=name, before=compared["finished"], **found))
     return rendering.Outcome(pools=pools, cordoned=document["cordoned"], uncordoned=document["uncordoned"])

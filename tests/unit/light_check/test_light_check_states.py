@@ -10,9 +10,7 @@ from typing import Any
 
 import pytest
 from aks_infiniband.validation.payload.light_check import exporter
-from aks_infiniband.validation.payload.light_check.state import (
-    KEY,
-)
+from aks_infiniband.validation.payload.light_check.state import KEY
 
 from tests.unit.validation.cases.checking import BETWEEN, DOWN, SLOW, record, state
 
@@ -21,15 +19,8 @@ def report(pool: str) -> dict[str, Any]:
     found = {**state(DOWN, now=7, bandwidth={"mlx5_0": 392.0}), "errors": {"mlx5_0": {"symbol_error": 2}}}
     found["links"] = {"mlx5_0": {"up": False, "rate_gbps": 400.0}, "mlx5_1": {"up": True, "rate_gbps": None}}
     members = {"expected": 3, "present": 2, "gone": []}
-    return {
-        "schema_version": 1,
-        "pool": pool,
-        "run": "uid",
-        "finished": 8,
-        "members": members,
-        "nodes": {"n0": found},
-        "checks": [],
-    }
+    usual = {"schema_version": 1, "run": "uid", "finished": 8, "checks": []}
+    return {**usual, "pool": pool, "members": members, "nodes": {"n0": found}}
 
 
 @pytest.mark.parametrize("node", [None, {}, {"healthy": True}, {**report("a")["nodes"]["n0"], "links": {"x": 1}}])

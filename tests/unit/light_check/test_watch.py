@@ -65,17 +65,9 @@ class Cluster:
         return [taint["key"] for taint in found["spec"]["taints"]]
 
 
-def watching(cluster: Cluster, each: Any = POOL) -> Watch:
-    given: Any = {
-        "namespace": "ns",
-        "state": "watch",
-        "taint": TAINT,
-        "problems": [],
-        "maintenance": ["FreezeScheduled"],
-        "spared": ["ns"],
-    }
-    given["pools"] = [each]
-    return Watch(cluster, given)  # type: ignore[arg-type]
+def watching(cluster: Any) -> Watch:
+    given: Any = {"namespace": "ns", "state": "watch", "taint": TAINT, "problems": [], "spared": ["ns"]}
+    return Watch(cluster, {**given, "maintenance": ["FreezeScheduled"], "pools": [POOL]})
 
 
 def new(name: str, **more: Any) -> dict[str, Any]:

@@ -38,15 +38,20 @@ def exporter(deployment: Deployment, pool: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("prometheus", "group", "rules"),
-    [("kube-prometheus", "monitoring.coreos.com/v1", 1), ("azure", "azmonitoring.coreos.com/v1", 0)],
+    ("prometheus", "pools", "group", "rules"),
+    [
+        ("kube-prometheus", (ND, HB), "monitoring.coreos.com/v1", 1),
+        ("kube-prometheus", (HB,), "monitoring.coreos.com/v1", 1),
+        ("azure", (ND, HB), "azmonitoring.coreos.com/v1", 0),
+    ],
 )
 def test_monitors_are_of_the_group_that_the_prometheus_reads_and_only_the_prometheus_operator_takes_rules(
-    deploy: Deploy, prometheus: str, group: str, rules: int
+    deploy: Deploy, prometheus: str, pools: Any, group: str, rules: int
 ) -> None:
-    made = watched(deploy, prometheus=prometheus)
-    monitors = named(made, f"kubernetes:{group}:PodMonitor")
-    assert set(monitors) == {"aks-infiniband-hcas", "aks-infiniband-gpus", "aks-infiniband-light-check"}
+    """Without the GPU Operator no monitor looks for its exporter."""
+    made = watched(deploy, pools=pools, prometheus=prometheus)
+    parts = ["hcas", "light-check", *(["gpus"] if ND in pools else [])]
+    assert set(named(made, f"kubernetes:{group}:PodMonitor")) == {f"aks-infiniband-{part}" for part in parts}
     assert len(made.all("kubernetes:monitoring.coreos.com/v1:PrometheusRule")) == rules
 
 
@@ -80,11 +85,6 @@ def test_azures_collector_finds_no_dollar_in_a_monitor_and_the_limits_that_it_as
         assert "$" not in json.dumps(monitor["spec"])
         limits = {key: monitor["spec"][key] for key in ("labelLimit", "labelNameLengthLimit", "labelValueLengthLimit")}
         assert limits == {"labelLimit": 63, "labelNameLengthLimit": 511, "labelValueLengthLimit": 1023}
-
-
-def test_without_the_gpu_operator_nothing_looks_for_its_exporter(deploy: Deploy) -> None:
-    monitors = named(watched(deploy, pools=(HB,)), "kubernetes:monitoring.coreos.com/v1:PodMonitor")
-    assert "aks-infiniband-gpus" not in monitors
 
 
 def test_where_gpus_are_watched_helm_values_cannot_switch_their_exporter_off() -> None:

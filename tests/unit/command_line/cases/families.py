@@ -27,6 +27,7 @@ from tests.unit.command_line.cases.torn_down import (
     outcome_of_leftovers,
     outcome_of_teardown,
 )
+from tests.unit.command_line.cases.upgrading import outcome_of_requests, outcome_of_writing
 from tests.unit.command_line.cases.ways import outcome_of_nodes
 
 FAMILIES: Final[Mapping[str, Callable[[Case], Any]]] = {
@@ -44,6 +45,8 @@ FAMILIES: Final[Mapping[str, Callable[[Case], Any]]] = {
     "input": outcome_of_input,
     "commands": outcome_of_commands,
     "chosen": outcome_of_choice,
+    "upgrade_written": outcome_of_writing,
+    "upgrade_requests": outcome_of_requests,
     "reading": refusing(outcome_of_reading, CommandError),
     "engine": outcome_of_host_engine,
     "answer": outcome_of_answer,

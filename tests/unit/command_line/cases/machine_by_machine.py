@@ -141,13 +141,7 @@ def plan_of_upgrade(case: Case) -> Any:
     images of their `nodes`; `measured`: those that are.
     """
     version, wanted = case.get("control_plane", "1.35.8"), case.get("to")
-    there = ClusterThere(
-        version=version,
-        asked=version.rpartition(".")[0],
-        location="southcentralus",
-        state="Succeeded",
-        pools={name: pool_there(name, **changes) for name, changes in case["pools"].items()},
-    )
+    there = cluster_there(version, {name: pool_there(name, **changes) for name, changes in case["pools"].items()})
     nodes = {name: [*_nodes_of_pool(name, changes)] for name, changes in case["pools"].items()}
     targets = dict.fromkeys(there.pools, plan.Target(kubernetes=wanted, image=case.get("image")))
     try:
@@ -165,21 +159,17 @@ def plan_of_upgrade(case: Case) -> Any:
     return {"steps": shown, "breaks": list(breaks(there, steps, DEFAULT_RELEASE))}
 
 
+def cluster_there(version: str, pools: Mapping[str, PoolThere]) -> ClusterThere:
+    """A cluster in Azure, of a version of Kubernetes."""
+    asked = version.rpartition(".")[0]
+    return ClusterThere(version=version, asked=asked, location="southcentralus", state="Succeeded", pools=pools)
+
+
 def pool_there(name: str, *, nodes: Any = (), **changes: Any) -> PoolThere:
     """A pool in Azure, of Kubernetes 1.35.8. nodes: for `_nodes_of_pool`."""
-    usual = PoolThere(
-        name=name,
-        system=False,
-        version="1.35.8",
-        asked="1.35",
-        image=IMAGE,
-        count=2,
-        state="Succeeded",
-        os_sku="Ubuntu",
-        surges=False,
-        at_once="1",
-    )
-    return replace(usual, **changes)
+    usual: Any = {"name": name, "system": False, "version": "1.35.8", "asked": "1.35", "image": IMAGE, "count": 2}
+    usual |= {"state": "Succeeded", "os_sku": "Ubuntu", "surges": False, "at_once": "1"}
+    return PoolThere(**{**usual, **changes})
 
 
 def _nodes_of_pool(pool: str, changes: Case) -> Iterator[dict[str, Any]]:

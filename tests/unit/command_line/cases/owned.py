@@ -6,21 +6,14 @@ from typing import Any, Final
 
 import yaml
 from aks_infiniband.stack.load import load
-from aks_infiniband_cli.azure.cluster import ClusterThere
 from aks_infiniband_cli.machine_by_machine.upgrade.owned import owned, refuse_strange
 
 from tests.cases import Case, patched
-from tests.unit.command_line.cases.machine_by_machine import pool_there
+from tests.unit.command_line.cases.machine_by_machine import cluster_there, pool_there
 from tests.unit.command_line.logged_in import ROOT
 from tests.unit.components.stack_files import KUBECONFIG
 
-THERE: Final = ClusterThere(
-    version="1.35.8",
-    asked="1.35",
-    location="southcentralus",
-    state="Succeeded",
-    pools={name: pool_there(name) for name in ("ndh100", "web", "system")},
-)
+THERE: Final = cluster_there("1.35.8", {name: pool_there(name) for name in ("ndh100", "web", "system")})
 
 
 def outcome_of_ownership(case: Case) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any, Final
 from unittest import mock
 
@@ -50,14 +51,9 @@ def revision_of(template: str) -> dict[str, Any]:
     return {"metadata": metadata, "revision": int(template.removeprefix("template-"))}
 
 
-class Item:
+def item(document: Any) -> Any:
     """An object as the client gives it."""
-
-    def __init__(self, document: Any) -> None:
-        self.document = document
-
-    def to_dict(self) -> Any:
-        return copy.deepcopy(self.document)
+    return SimpleNamespace(to_dict=lambda: copy.deepcopy(document))
 
 
 class Cluster:
@@ -65,7 +61,7 @@ class Cluster:
 
     def __init__(self, *nodes: Any, driver: str = "nic", automatic: bool = True, fails: bool = False) -> None:
         self.driver = DRIVERS[driver]
-        self.nodes = {item["metadata"]["name"]: item for item in nodes}
+        self.nodes = {each["metadata"]["name"]: each for each in nodes}
         self.drivers = dict.fromkeys(self.nodes, (OLD, "template-1"))
         self.new = (NEW, "template-2")
         self.others: list[Any] = []
@@ -84,18 +80,18 @@ class Cluster:
         if kind in self.driver.policies:
             return [self.policy]
         if kind is DaemonSet:
-            return list(map(Item, self.daemon_sets))
+            return list(map(item, self.daemon_sets))
         if kind is ControllerRevision:
-            return [Item(revision_of(revision)) for revision in {self.new[1], "template-1"}]
-        return list(map(Item, self.nodes.values() if kind is Node else self.pods()))
+            return [item(revision_of(revision)) for revision in {self.new[1], "template-1"}]
+        return list(map(item, self.nodes.values() if kind is Node else self.pods()))
 
-    def get(self, _: Any, name: str) -> Item:
+    def get(self, _: Any, name: str) -> Any:
         """A look at a node takes time: the operator has continued."""
         if self.fails:
             self.nodes[name]["metadata"]["labels"][self.driver.state] = "upgrade-failed"
         else:
             self.roll()
-        return Item(self.nodes[name])
+        return item(self.nodes[name])
 
     def roll(self) -> None:
         self.others, self.daemon_sets = self.later, self.daemon_sets_later

@@ -35,21 +35,22 @@ class Pool:
     def _node(self, name: str, version: str) -> dict[str, Any]:
         made = ready_node(name)
         made["metadata"].setdefault("annotations", {})
-        made["status"]["nodeInfo"] = {
+        versions = {
             "kubeletVersion": f"v{version}",
             "kernelVersion": "6.8",
             "containerRuntimeVersion": "containerd://2",
         }
+        made["status"]["nodeInfo"] = versions
         return made
 
     # The command's calls to Kubernetes.
     def list(self, kind: Any, **_: Any) -> Any:
         self.reimage()
         found = self.nodes.values() if kind.__name__ == "Node" else ()
-        return [type("Found", (), {"to_dict": lambda self, each=each: each})() for each in found]
+        return [SimpleNamespace(to_dict=lambda each=each: each) for each in found]
 
     def get(self, _: Any, name: str, **__: Any) -> Any:
-        return type("Found", (), {"to_dict": lambda _: self.nodes[name]})()
+        return SimpleNamespace(to_dict=lambda: self.nodes[name])
 
     def patch(self, _: Any, name: str, change: dict[str, Any], **__: Any) -> None:
         self.nodes[name]["metadata"]["annotations"] |= change.get("metadata", {}).get("annotations", {})
