@@ -21,6 +21,9 @@ CALLER = "77777777-8888-4999-8aaa-bbbbbbbbbbbb"
 """The current user, by the ID in Entra ID."""
 
 
+_PRICES = {"Standard_D8s_v5": 0.461, "Standard_ND96isr_H100_v5": 98.32}
+
+
 def _small() -> Subscription:
     """The rehearsal's, with quota for four machines with H100."""
     return SUBSCRIPTION.model_copy(update={"series": FOUR_MACHINES, "regional_vcpus": 4000})
@@ -43,9 +46,7 @@ class Arm:
     without: tuple[str, ...] = ()
     networks: dict[str, str] = field(default_factory=dict)
     roles: tuple[str, ...] = ("Owner",)
-    prices: dict[str, float] = field(
-        default_factory=lambda: {"Standard_D8s_v5": 0.461, "Standard_ND96isr_H100_v5": 98.32}
-    )
+    prices: dict[str, float] = field(default_factory=lambda: dict(_PRICES))
     groups: dict[str, list[str]] = field(default_factory=dict)
     identities: tuple[str, ...] = ()
     cluster: tuple[str, dict[str, tuple[str, int]]] | None = None

@@ -84,3 +84,13 @@ def kubeconfig_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".kube").mkdir()
     (tmp_path / ".kube" / "config").write_text(KUBECONFIG)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """The project, without stack files, in another folder."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    for name in ("__main__.py", "Pulumi.yaml", "values"):
+        (folder / name).symlink_to(ROOT / name)
+    return folder

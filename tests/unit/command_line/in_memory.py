@@ -31,7 +31,7 @@ class ApiServer:
 
     @property
     def config_maps(self) -> dict[str, dict[str, Any]]:
-        """Those of every namespace, by name."""
+        """The ConfigMaps of every namespace, by name."""
         return {name: found for (kind, _, name), found in self.objects.items() if kind == "ConfigMap"}
 
     def get(self, kind: Any, name: str, namespace: str = "", **_: Any) -> Any:
@@ -61,7 +61,7 @@ class ApiServer:
         self.patches.append(patch)
 
     def delete(self, kind: Any, name: str) -> None:
-        """With all that is in it, or that it owns."""
+        """Delete a namespace with all that is in it, or that it owns."""
         gone = self.objects.pop((kind.__name__, "", name))["metadata"]
         for key, found in [*self.objects.items()]:
             owners = {owner["uid"] for owner in found["metadata"].get("ownerReferences") or ()}

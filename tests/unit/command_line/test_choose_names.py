@@ -30,14 +30,6 @@ LABEL = r"([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?"
 OBJECT = r"(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*"
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """The project, without stack files."""
-    for name in ("__main__.py", "Pulumi.yaml", "values"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    return tmp_path
-
-
 def init(project: Path, stack: str, *flags: str) -> Path:
     """The stack file that the command writes."""
     words = flags or ("--workload", "mpi")

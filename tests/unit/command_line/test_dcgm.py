@@ -44,9 +44,8 @@ def test_its_pod_takes_all_gpus_so_that_nobody_is_given_one_meanwhile() -> None:
 
 
 def test_on_a_cordoned_node_its_pod_takes_no_gpu_with_which_it_may_not_start() -> None:
-    (container,) = job_of(node("b", unschedulable=True), ENGINE, validation(), "t")["spec"]["template"]["spec"][
-        "containers"
-    ]
+    job = job_of(node("b", unschedulable=True), ENGINE, validation(), "t")
+    (container,) = job["spec"]["template"]["spec"]["containers"]
     assert not [name for name in container["resources"]["limits"] if "/" in name]
     assert container["env"] == [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}]
 

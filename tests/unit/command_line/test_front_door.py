@@ -10,7 +10,7 @@ import pytest
 from aks_infiniband_cli import main as door
 from aks_infiniband_cli.console import CommandError, at_work
 
-from tests.unit.command_line.cases.front_door import command, run
+from tests.unit.command_line.cases.front_door import command, exit_code_of
 from tests.unit.command_line.documented import PAGE, documented
 
 
@@ -19,7 +19,7 @@ def test_an_error_that_nobody_foresaw_is_a_sentence_and_its_traceback_is_in_a_lo
     broken: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    assert run(broken) == 2
+    assert exit_code_of(broken) == 2
     out, err = capsys.readouterr()
     (log,) = tmp_path.iterdir()
     assert (out, err.count("\n"), "\x1b" in err) == ("", 1, False)
@@ -33,7 +33,7 @@ def test_where_no_log_can_be_written_the_sentence_names_the_place(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
-    assert run(KeyError("name")) == 2
+    assert exit_code_of(KeyError("name")) == 2
     assert "front_door.py" in capsys.readouterr().err
 
 

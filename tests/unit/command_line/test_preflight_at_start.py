@@ -26,32 +26,28 @@ def made(monkeypatch: pytest.MonkeyPatch) -> program.Requests:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def enabled(project: Path) -> Path:
     """The project with a stack that enables it."""
-    folder = tmp_path / "project"
-    folder.mkdir()
-    for name in ("__main__.py", "Pulumi.yaml", "values"):
-        (folder / name).symlink_to(ROOT / name)
     document = yaml.safe_load((ROOT / "Pulumi.dev.yaml").read_text())
     document["config"]["aks-infiniband:preflight"] = True
-    (folder / "Pulumi.dev.yaml").write_text(yaml.safe_dump(document))
-    return folder
+    (project / "Pulumi.dev.yaml").write_text(yaml.safe_dump(document))
+    return project
 
 
 def test_where_a_check_fails_up_fails_with_its_line_and_nothing_is_made(
-    arm: Arm, project: Path, made: program.Requests
+    arm: Arm, enabled: Path, made: program.Requests
 ) -> None:
     arm.used = {FAMILY: 288}
     with pytest.raises(PreflightError, match=r"1 of \d+ checks fail, and nothing was changed") as raised:
-        program.run(project, "dev")
+        program.run(enabled, "dev")
     assert "288 of 384 in use in southcentralus: 96 short" in str(raised.value)
     assert "az quota update" in str(raised.value)
     assert "pass " not in str(raised.value), "what is fine is not among what fails"
     assert made.resources == {}
 
 
-def test_where_none_fails_everything_is_made(arm: Arm, project: Path, made: program.Requests) -> None:
-    program.run(project, "dev")
+def test_where_none_fails_everything_is_made(arm: Arm, enabled: Path, made: program.Requests) -> None:
+    program.run(enabled, "dev")
     assert arm.asked
     assert any("ManagedCluster::" in urn for urn in made.resources)
 
@@ -63,18 +59,18 @@ def test_at_preview_nothing_is_checked(arm: Arm, monkeypatch: pytest.MonkeyPatch
 
 
 def test_without_a_subscription_it_says_where_one_is_named(
-    project: Path, made: program.Requests, monkeypatch: pytest.MonkeyPatch
+    enabled: Path, made: program.Requests, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("ARM_SUBSCRIPTION_ID")
     monkeypatch.delenv("AZURE_SUBSCRIPTION_ID", raising=False)
     with pytest.raises(PreflightError, match="azure-native:subscriptionId"):
-        program.run(project, "dev")
+        program.run(enabled, "dev")
 
 
 def test_without_azures_clients_it_says_how_they_are_installed(
-    project: Path, made: program.Requests, monkeypatch: pytest.MonkeyPatch
+    enabled: Path, made: program.Requests, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delitem(sys.modules, "aks_infiniband_cli.preflight.all_checks")
     monkeypatch.setitem(sys.modules, "azure.core.exceptions", None)
     with pytest.raises(PreflightError, match=r"pip install './command_line\[azure\]'"):
-        program.run(project, "dev")
+        program.run(enabled, "dev")

@@ -79,7 +79,7 @@ REPORT = report(networks=[], values={"all-reduce": 1.0})
 EVENTS = [json.loads(line) for line in event_log()]
 
 
-def of_state(odd: Any) -> None:
+def read_timeline(odd: Any) -> None:
     check(odd)
     from_result(result(), odd)
 
@@ -94,7 +94,7 @@ READERS: dict[str, tuple[Any, Callable[[Any], object]]] = {
     "earlier reports": ({"pools": {"p": {"report": REPORT}}}, lambda odd: earlier(written(odd))),
     "result": (result(), lambda odd: from_result(odd, stack_state())),
     "event": (EVENTS[1], lambda odd: from_engine([*map(written, [EVENTS[0], odd, *EVENTS[2:]])], stack_state())),
-    "state of a timeline": (stack_state(), of_state),
+    "state of a timeline": (stack_state(), read_timeline),
 }
 
 

@@ -12,7 +12,7 @@ from aks_infiniband_cli.main import main
 from aks_infiniband_cli.validate.report_file import whole_reports
 from aks_infiniband_cli.validate.unmanaged import holding, rights
 
-from tests.unit.command_line.cases.clusters import instead_of
+from tests.unit.command_line.cases.clusters import patch_cluster
 from tests.unit.command_line.test_report_page import report, state
 from tests.unit.command_line.validations import kubeconfig_in
 
@@ -42,7 +42,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         places.append(validation.namespace)
         return {"physical_host_name": "GGBB", "image": validation.template["spec"]["initContainers"][0]["image"]}
 
-    instead_of({"others": {"aks-a": {}, "system": {"size": None}}}, monkeypatch)
+    patch_cluster({"others": {"aks-a": {}, "system": {"size": None}}}, monkeypatch)
     monkeypatch.setattr(collecting, "ask", ask)
     monkeypatch.setattr(rights, "require", lambda *_: None)
     monkeypatch.setattr(holding, "brought", lambda *_: nullcontext())

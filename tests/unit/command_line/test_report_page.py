@@ -24,13 +24,8 @@ NODES = ("aks-a", "aks-b")
 BOUND = {"unit": "Gb/s", "better": "higher", "expected": 392.0, "warn": None, "fail": 380.0}
 THRESHOLD = {**BOUND, "basis": "quoted", "source": "Azure's node health check"}
 RING: Threshold = {
-    "unit": "GB/s",
-    "better": "higher",
-    "fail": 300.0,
-    "warn": 360.0,
-    "basis": "quoted",
-    "source": "a skill",
-}
+    "unit": "GB/s", "better": "higher", "fail": 300.0, "warn": 360.0, "basis": "quoted", "source": "a skill",
+}  # fmt: skip
 
 
 def run(tuning: str, bus: float) -> dict[str, Any]:
@@ -124,7 +119,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_page_needs_nothing_else_and_says_pool_verdict_coverage_causes_thresholds_and_tries(made: Path) -> None:
-    """What comes from the cluster cannot become markup, and what failed stands before what passed."""
+    """Words of the cluster cannot become markup, and a check that failed stands before one that passed."""
     page = Links((made / "report.html").read_text())
     words, found = page.words, [page.words.index("no topology file"), page.words.index("shm")]
     assert (page.fetched, found) == ([], sorted(found))

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 from junitparser import JUnitXml
 
-from tests.unit.command_line.cases.clusters import instead_of
+from tests.unit.command_line.cases.clusters import patch_cluster
 from tests.unit.command_line.cases.reports import SCHEMA, results_in, suite_of
 from tests.unit.command_line.test_report_page import report
 from tests.unit.command_line.validations import found_in, kubeconfig_in
@@ -81,7 +81,7 @@ def test_a_pool_whose_checks_pass_fails_as_a_case_too_if_machines_are_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    instead_of({"nodes": {"a": {}, "b": {}}, "measured": {"verdict": "pass", "checks": CHECKS[:1]}}, monkeypatch)
+    patch_cluster({"nodes": {"a": {}, "b": {}}, "measured": {"verdict": "pass", "checks": CHECKS[:1]}}, monkeypatch)
     flags = ["--junit", "junit.xml", "--ctrf", "ctrf.json"]
     assert main(["validate", "--kubeconfig", str(kubeconfig_in(tmp_path)), *flags]) == 1
     assert "kept: junit.xml\nkept: ctrf.json\n" in capsys.readouterr().err

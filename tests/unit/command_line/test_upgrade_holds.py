@@ -1,8 +1,25 @@
-"""The objects that hold a machine while another of its pool is upgraded: plain documents."""
+"""`aks-infiniband upgrade`: the configuration that it writes, and the objects that hold a machine meanwhile."""
 
+import json
+from typing import Any
+
+import pytest
+from aks_infiniband_cli.machine_by_machine.upgrade import run
 from aks_infiniband_cli.machine_by_machine.upgrade.hold import budget, holder
 
 from tests.unit.command_line.validations import validation
+
+
+@pytest.mark.parametrize("as_text", [False, True], ids=["YAML", "JSON text"])
+def test_cluster_and_pools_take_the_version_in_each_form_that_the_loader_takes(as_text: bool) -> None:
+    given: dict[str, Any] = {
+        "aks-infiniband:cluster": {"kubernetesVersion": "1.35"},
+        "aks-infiniband:pools": [{"name": "nd", "kubernetesVersion": "1.35"}],
+    }
+    configuration = {key: json.dumps(value) if as_text else value for key, value in given.items()}
+    found = run._with(configuration, "1.36")
+    assert found["aks-infiniband:cluster"] == {"kubernetesVersion": "1.36"}
+    assert found["aks-infiniband:pools"] == [{"name": "nd"}]
 
 
 def test_the_budget_lets_no_pod_go_that_holds_a_machine_of_the_pool() -> None:

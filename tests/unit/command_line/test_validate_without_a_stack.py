@@ -104,14 +104,14 @@ class Cluster(ApiServer):
         return super().get(kind, name, namespace, **more)
 
 
-def in_cluster(**refuses: int) -> Any:
+def new_cluster(**refuses: int) -> Any:
     """The client of a cluster."""
     return Cluster(**refuses)
 
 
 def test_what_a_run_brings_is_gone_after_a_success_a_failure_and_an_interruption() -> None:
     for raised in (None, CommandError("x"), KeyboardInterrupt()):
-        cluster, run = in_cluster(), a_plan().brought
+        cluster, run = new_cluster(), a_plan().brought
         with suppress(CommandError, KeyboardInterrupt), holding.brought(cluster, run, lambda _: None):
             assert {kind for kind, _, _ in cluster.objects} >= {"Namespace", "Lease", "ConfigMap", "ClusterRole"}
             if raised:
@@ -120,7 +120,7 @@ def test_what_a_run_brings_is_gone_after_a_success_a_failure_and_an_interruption
 
 
 def test_what_was_made_before_a_refusal_is_gone_and_what_was_there_stays() -> None:
-    cluster, run = in_cluster(ClusterRole=409), a_plan().brought
+    cluster, run = new_cluster(ClusterRole=409), a_plan().brought
     with pytest.raises(CommandError, match="could not be made"), holding.brought(cluster, run, str):
         pytest.fail("nothing is measured")
     assert cluster.objects == {}
@@ -132,7 +132,7 @@ def test_what_was_made_before_a_refusal_is_gone_and_what_was_there_stays() -> No
 
 
 def left_behind(*, pod_of: str | None = None) -> tuple[Any, str]:
-    cluster, run = in_cluster(), Brought()
+    cluster, run = new_cluster(), Brought()
     cluster.put("Namespace", run.namespace)
     cluster.put("Lease", run.lease("2026-11-28T10:00:00.000000Z"))
     if pod_of:
@@ -161,7 +161,7 @@ def test_the_next_run_deletes_what_a_killed_one_left_and_nothing_that_it_cannot_
     assert len(cluster.objects) == 3
     assert "pod p is not that run's: it stays" in capsys.readouterr().err
 
-    cluster = in_cluster()
+    cluster = new_cluster()
     forged = Brought().namespace
     forged["metadata"]["name"] = "production"
     cluster.put("Namespace", forged)
@@ -171,14 +171,14 @@ def test_the_next_run_deletes_what_a_killed_one_left_and_nothing_that_it_cannot_
 
 def test_every_right_is_asked_for_beforehand_and_a_missing_one_is_named() -> None:
     needed = rights.needed(a_plan().brought, cordon=True)
-    cluster = in_cluster()
+    cluster = new_cluster()
     rights.require(cluster, needed)
     group = "rbac.authorization.k8s.io"
     assert {"create namespaces", f"create clusterroles.{group}", "create jobs.batch", "patch nodes"} <= {*cluster.asked}
     assert "get pods/log" in {f"{one.verb} {one.resource}" for one in rights.needed(Brought())}
     assert "patch nodes" not in {f"{one.verb} {one.resource}" for one in rights.needed(a_plan().brought)}
     for denied in cluster.asked:
-        refusing = in_cluster()
+        refusing = new_cluster()
         refusing.denied = denied
         with pytest.raises(CommandError, match=f"nothing was made .*{denied}"):
             rights.require(refusing, needed)

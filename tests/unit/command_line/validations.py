@@ -19,6 +19,8 @@ from aks_infiniband_cli.validate.deployed import Deployed, deployed, expected_of
 from aks_infiniband_cli.validate.documents import Run
 from aks_infiniband_cli.validate.nodes import LeftOut
 
+from tests.unit.command_line.loopback import kubeconfig
+
 POOL = Pool(
     name="ndh100",
     size=SIZES["Standard_ND96isr_H100_v5"],
@@ -96,9 +98,7 @@ def report(value: float, *checks: Any) -> Any:
 
 def kubeconfig_in(folder: Path) -> Path:
     """A kubeconfig that reaches no server."""
-    parts = {"contexts": "context: {cluster: c, user: u}", "clusters": "cluster: {server: 'https://x'}"}
-    listed = "".join(f"{key}: [{{name: c, {part}}}]\n" for key, part in parts.items())
-    (folder / "kubeconfig").write_text(f"current-context: c\n{listed}users: [{{name: u, user: {{token: t}}}}]\n")
+    (folder / "kubeconfig").write_text(kubeconfig("https://x"))
     return folder / "kubeconfig"
 
 

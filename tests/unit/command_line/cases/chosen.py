@@ -34,7 +34,7 @@ def outcome_of_choice(case: Case) -> dict[str, Any] | str:
 
 
 def pod_of(name: str, change: Case) -> dict[str, Any]:
-    """A pod with the differences from a usual one. It has a `node`, may mount a `volume`, and `requests` resources."""
+    """A pod with the differences from a usual one. The change has a `node`, a `volume`, and resources that it `requests`."""
     more = {**change}
     made = pod(name, more.pop("node"), volume=more.pop("volume", ""), **more.pop("requests", {}))
     return dict(patched(made, more))

@@ -28,7 +28,7 @@ class Silent:
         return []
 
 
-def instead_of(cluster: Case, patch: pytest.MonkeyPatch) -> None:
+def patch_cluster(cluster: Case, patch: pytest.MonkeyPatch) -> None:
     """Have commands read this cluster. `nodes` and `pods` have the differences from usual ones of a pool that a stack
     validates, `others` are nodes that no stack does. `unread`: what cannot be read; `measured`: the differences of the
     report of a measurement from a usual one, or null if nothing can be measured. No node may be cordoned.

@@ -48,7 +48,7 @@ def command(answer: Any) -> Command:
     return Command(name="look", help="h", description="d", example="e", declare=declare, run=run, extra="glasses")
 
 
-def run(answer: Any, *flags: str) -> int:
+def exit_code_of(answer: Any, *flags: str) -> int:
     """The exit code of a command with this answer."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(door, "COMMANDS", (command(answer),))
@@ -72,7 +72,7 @@ def outcome_of_answer(case: Case) -> dict[str, Any]:
     with redirect_stdout(out), redirect_stderr(err), pytest.MonkeyPatch.context() as patch:
         patch.setenv("TERM", "xterm")
         patch.setenv("COLUMNS", "200")
-        code = run(answer, *(["--output", "json"] if case.get("program") else []))
+        code = exit_code_of(answer, *(["--output", "json"] if case.get("program") else []))
     text = re.sub("\x1b\\[[0-9;]*m", "", out.getvalue())
     assert text.replace("\n", "").isprintable()
     shown = {"out": json.loads(text) if case.get("program") and text else text, "err": err.getvalue()}

@@ -16,7 +16,7 @@ from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband_cli.main import main
 
 from tests.cases import Case, patched
-from tests.unit.command_line.cases.clusters import instead_of
+from tests.unit.command_line.cases.clusters import patch_cluster
 from tests.unit.command_line.logged_in import ROOT
 from tests.unit.command_line.loopback import certified, kubeconfig, serving
 from tests.unit.command_line.test_report_page import report, state
@@ -28,8 +28,8 @@ def outcome_of_input(case: Case) -> Any:
     """The words of a `command` that cannot answer; of several, once if they all say the same. Its folder has a
     kubeconfig, a state without resources, the project's values and `files`: text, in which {dev} stands for the stack
     file of dev, or a document; a list of documents is one of JSON's lines. `report` has the differences of a report in
-    state.json from a usual one, or those of several; `environment` has variables. `cluster` is read in place of the
-    kubeconfig's; `server` has the status, the body and the type of every answer of the one that the kubeconfig names.
+    state.json from a usual one, or those of several; `environment` has variables. The commands read `cluster` if it is
+    there. `server` has the status, the body and the type of every answer of the server that the kubeconfig names.
     """
     commands = [case["command"]] if isinstance(case["command"], str) else case["command"]
     ended, _ = _ended(commands, case)
@@ -77,7 +77,7 @@ def _ended(commands: Sequence[str], case: Case) -> tuple[list[tuple[int, str, st
         for name, value in case.get("environment", {}).items():
             patch.setenv(name, _with(places, value))
         if "cluster" in case:
-            instead_of(case["cluster"], patch)
+            patch_cluster(case["cluster"], patch)
         shown = {
             f"{folder}/": "",
             ", ".join(sorted(SIZES)): "{sizes}",

@@ -18,8 +18,8 @@ THERE: Final = cluster_there("1.35.8", {name: pool_there(name) for name in ("ndh
 
 def outcome_of_ownership(case: Case) -> list[str]:
     """The pools that an upgrade `to` a version may change of a cluster with ndh100, web and system, in their order.
-    `stack` is one of the project's, with `changes`; `taken` are the pools that it has taken over, `named` those that a
-    person names.
+    `stack` is the name of a stack file here, with `changes`; `taken` are the pools that the stack has taken over, and
+    `named` those that a person names.
     """
     config: dict[str, Any] = yaml.safe_load((ROOT / f"Pulumi.{case['stack']}.yaml").read_text())["config"]
     config = patched(config, {f"aks-infiniband:{key}": change for key, change in case.get("changes", {}).items()})

@@ -38,7 +38,7 @@ class Cluster:
         return [path.split("/")[4] for path, _ in self.asked if path.endswith("/log")]
 
     def answer(self, path: str, query: str, headers: Asked) -> tuple[int, Any, dict[str, str]]:
-        """To a GET."""
+        """The answer to a GET."""
         self.asked.append((path, headers.get("Accept", "")))
         if self.expired:
             return 401, {"kind": "Status", "message": "Unauthorized", "reason": "Unauthorized", "code": 401}, {}
@@ -89,7 +89,7 @@ def whole(recorded: dict[str, Any]) -> dict[str, Any]:
 
 
 def plural(kind: str) -> str:
-    """As a path of the API writes a kind."""
+    """The plural of a kind, as a path of the API has it."""
     if kind == "NetworkAttachmentDefinition":
         return "network-attachment-definitions"
     lower = kind.lower()
@@ -97,7 +97,7 @@ def plural(kind: str) -> str:
 
 
 def outcome_of_reading(case: Case) -> dict[str, Any]:
-    """What the doctor reads of a cluster that `shows` symptoms and was changed by `steps`, and what it says then.
+    """The doctor's reading of a cluster that `shows` symptoms and was changed by `steps`, and its findings.
     `refused` and `expired` are those of the API server.
     """
     recorded = sick(*case.get("shows", ()), steps=case.get("steps", ()), base=case.get("base"))

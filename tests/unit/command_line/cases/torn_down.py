@@ -58,7 +58,7 @@ def outcome_of_teardown(case: Case) -> Any:
 
 def outcome_of_destroyed(case: Case) -> dict[str, Any]:
     """The signs of a stack that lives, and each leftover with its command. `lists` has the objects of an API server by
-    their path; `kept` are labels of the owner's, and `theirs` says that the GPU Operator is.
+    their path; the owner of the cluster keeps the labels `kept`, and the GPU Operator if it is `theirs`.
     """
 
     def answer(path: str, query: str, *_: Any) -> tuple[int, Any, dict[str, str]]:

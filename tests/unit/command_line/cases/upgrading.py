@@ -50,8 +50,8 @@ class _Service:
 
 
 def outcome_of_requests(case: Case) -> dict[str, str]:
-    """By what is upgraded, to Kubernetes 1.36 or another image: the number of requests to AKS, which is in a `state`
-    and has a requested `version`, and how the operation stands then and in `later` states.
+    """The number of requests to AKS for an upgrade to Kubernetes 1.36, or to another image, if AKS is in a `state` and
+    has a requested `version`; and the progress of the operation then and in `later` states.
     """
     shown = {}
     for what in case.get("what", ("control plane", "pool", "image")):

@@ -69,14 +69,9 @@ def test_text_and_terminal_say_object_evidence_cause_and_fix() -> None:
     console = Console(width=200, record=True, file=io.StringIO())
     answer = rendering.answer(found, ["nodes: forbidden"])
     console.print(answer.table)
+    parts = ("pod apps/train-0", "ibv_reg_mr failed", "memory could not be locked", "LimitMEMLOCK")
     for text in (answer.text, console.export_text()):
-        for part in (
-            "pod apps/train-0",
-            "ibv_reg_mr failed",
-            "memory could not be locked",
-            "LimitMEMLOCK",
-            "not looked at: nodes",
-        ):
+        for part in (*parts, "not looked at: nodes"):
             assert part in text
 
 

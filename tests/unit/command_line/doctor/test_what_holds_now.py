@@ -21,15 +21,9 @@ def symptoms(cluster: Snapshot) -> list[str]:
 @pytest.mark.parametrize("image", ["network-operator:v25.1.0", "k8s-rdma-shared-dev-plugin:v1"])
 def test_a_tenant_that_runs_an_operators_image_is_no_operator(image: str) -> None:
     cluster = healthy("dev")
-    cluster.view.deployments.insert(
-        0,
-        {
-            "kind": "Deployment",
-            "metadata": {"name": "mine", "namespace": "team"},
-            "spec": {"replicas": 0, "template": {"spec": {"containers": [{"name": "c", "image": f"there/{image}"}]}}},
-            "status": {},
-        },
-    )
+    spec = {"replicas": 0, "template": {"spec": {"containers": [{"name": "c", "image": f"there/{image}"}]}}}
+    metadata = {"name": "mine", "namespace": "team"}
+    cluster.view.deployments.insert(0, {"kind": "Deployment", "metadata": metadata, "spec": spec, "status": {}})
     assert operator_namespaces(cluster) == {NETWORK_OPERATOR_NAMESPACE, "gpu-operator"}
     assert operator_version(cluster, "network-operator") == "26.4.1"
     assert symptoms(cluster) == []

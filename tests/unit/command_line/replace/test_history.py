@@ -29,7 +29,7 @@ def begun(text: str = "") -> tuple[ApiServer, History]:
 
 
 def asides(cluster: ApiServer) -> dict[str, str]:
-    """What was set aside, by name."""
+    """The contents that were set aside, by name."""
     known = (REPLACED.name, MACHINES.name)
     return {name: found["data"][REPLACED.key] for name, found in cluster.config_maps.items() if name not in known}
 
