@@ -121,12 +121,12 @@ def test_what_a_run_brings_is_gone_after_a_success_a_failure_and_an_interruption
 
 def test_what_was_made_before_a_refusal_is_gone_and_what_was_there_stays() -> None:
     cluster, run = new_cluster(ClusterRole=409), a_plan().brought
-    with pytest.raises(CommandError, match="could not be made"), holding.brought(cluster, run, str):
+    with pytest.raises(CommandError, match="could not be made"), holding.brought(cluster, run, print):
         pytest.fail("nothing is measured")
     assert cluster.objects == {}
     theirs = {"metadata": {"name": run.name, "labels": {}}}
     cluster.put("Namespace", theirs)
-    with pytest.raises(CommandError, match="could not be made"), holding.brought(cluster, run, str):
+    with pytest.raises(CommandError, match="could not be made"), holding.brought(cluster, run, print):
         pytest.fail("nothing is measured")
     assert list(cluster.objects.values()) == [theirs]
 
@@ -146,18 +146,18 @@ def test_the_next_run_deletes_what_a_killed_one_left_and_nothing_that_it_cannot_
 ) -> None:
     slept = list[float]()
     cluster, name = left_behind(pod_of="Job")
-    assert holding.clear_left(cluster, str, sleep=slept.append)
+    assert holding.clear_left(cluster, print, sleep=slept.append)
     assert (cluster.objects, slept) == ({}, [30])
     assert f"had left namespace {name}: deleting it" in capsys.readouterr().err
 
     cluster, name = left_behind()
     cluster.renews = True
-    assert not holding.clear_left(cluster, str, sleep=slept.append)
+    assert not holding.clear_left(cluster, print, sleep=slept.append)
     assert len(cluster.objects) == 2
     assert f"at work in namespace {name}" in capsys.readouterr().err
 
     cluster, name = left_behind(pod_of="ReplicaSet")
-    holding.clear_left(cluster, str, sleep=slept.append)
+    holding.clear_left(cluster, print, sleep=slept.append)
     assert len(cluster.objects) == 3
     assert "pod p is not that run's: it stays" in capsys.readouterr().err
 
@@ -165,7 +165,7 @@ def test_the_next_run_deletes_what_a_killed_one_left_and_nothing_that_it_cannot_
     forged = Brought().namespace
     forged["metadata"]["name"] = "production"
     cluster.put("Namespace", forged)
-    assert not holding.clear_left(cluster, str, sleep=lambda _: pytest.fail("nothing to wait for"))
+    assert not holding.clear_left(cluster, print, sleep=lambda _: pytest.fail("nothing to wait for"))
     assert list(cluster.objects) == [("Namespace", "", "production")]
 
 

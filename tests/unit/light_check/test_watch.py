@@ -67,7 +67,8 @@ class Cluster:
 
 def watching(cluster: Any) -> Watch:
     given: Any = {"namespace": "ns", "state": "watch", "taint": TAINT, "problems": [], "spared": ["ns"]}
-    return Watch(cluster, {**given, "maintenance": ["FreezeScheduled"], "pools": [POOL]})
+    given |= {"maintenance": ["FreezeScheduled"], "pools": [POOL]}
+    return Watch(cluster, given)
 
 
 def new(name: str, **more: Any) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def outcome_of_choice(case: Case) -> dict[str, Any] | str:
 
 
 def pod_of(name: str, change: Case) -> dict[str, Any]:
-    """A pod with the differences from a usual one. The change has a `node`, a `volume`, and resources that it `requests`."""
+    """A pod with the differences from a usual one: its `node`, a `volume`, resources that it `requests`, and more."""
     more = {**change}
     made = pod(name, more.pop("node"), volume=more.pop("volume", ""), **more.pop("requests", {}))
     return dict(patched(made, more))
