@@ -6,7 +6,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
-from io import StringIO
+from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -28,8 +28,9 @@ def outcome_of_input(case: Case) -> Any:
     """The words of a `command` that cannot answer; of several, once if they all say the same. Its folder has a
     kubeconfig, a state without resources, the project's values and `files`: text, in which {dev} stands for the stack
     file of dev, or a document; a list of documents is one of JSON's lines. `report` has the differences of a report in
-    state.json from a usual one, or those of several; `environment` has variables. The commands read `cluster` if it is
-    there. `server` has the status, the body and the type of every answer of the server that the kubeconfig names.
+    state.json from a usual one, or those of several; `environment` has variables, and `stdin` what a command reads
+    there. The commands read `cluster` if it is given. `server` has the status, the body and the type of every answer of
+    the server that the kubeconfig names.
     """
     commands = [case["command"]] if isinstance(case["command"], str) else case["command"]
     ended, _ = _ended(commands, case)
@@ -76,6 +77,8 @@ def _ended(commands: Sequence[str], case: Case) -> tuple[list[tuple[int, str, st
         before = {*Path().iterdir()}
         for name, value in case.get("environment", {}).items():
             patch.setenv(name, _with(places, value))
+        if "stdin" in case:
+            patch.setattr(sys, "stdin", TextIOWrapper(BytesIO(_text(case["stdin"]).encode())))
         if "cluster" in case:
             patch_cluster(case["cluster"], patch)
         shown = {
