@@ -19,7 +19,6 @@ from tests.unit.command_line.loopback import certified, serving
 
 ROOT = Path(__file__).parents[3]
 SUBSCRIPTION = "11111111-2222-4333-8444-555555555555"
-HUB = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/network/providers/Microsoft.Network/virtualNetworks/hub"
 
 
 class Credential:
