@@ -3,17 +3,24 @@
 import json
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
+from unittest import mock
 from urllib.parse import parse_qs
 
+import yaml
+from aks_infiniband.access.kubeconfig_file import KubeconfigFile
+from aks_infiniband.stack import stack
 from aks_infiniband_cli.azure.answers import Group
 from aks_infiniband_cli.main import main
-from aks_infiniband_cli.teardown.cluster import GPU_OPERATOR, left_in
 from aks_infiniband_cli.teardown.left import cluster_in, groups_of, in_azure, in_cluster, stack_in
+from aks_infiniband_cli.teardown.leftovers import find_leftovers
 
 from tests.cases import Case
 from tests.unit.command_line.cases.preflights import shortened, stack_in_azure
 from tests.unit.command_line.loopback import kubeconfig, serving
+from tests.unit.components.stack_files import existing, pool
 
 _CLUSTER: Final = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c"
 _KINDS: Final = ("namespaces", "nodes", "definitions", "customs", "ours")
@@ -57,16 +64,24 @@ def outcome_of_teardown(case: Case) -> Any:
 
 
 def outcome_of_destroyed(case: Case) -> dict[str, Any]:
-    """The signs of a stack that lives, and each leftover with its command. `lists` has the objects of an API server by
-    their path; the owner of the cluster keeps the labels `kept`, and the GPU Operator if it is `theirs`.
+    """The signs of a stack in an existing cluster, and each leftover with its command. `lists` has the objects of an
+    API server by their path; the owner of the cluster keeps the labels `kept`, and the operators that are `theirs`.
     """
 
     def answer(path: str, query: str, *_: Any) -> tuple[int, Any, dict[str, str]]:
         wanted = {tuple(label.split("=")) for label in parse_qs(query).get("labelSelector", [])}
-        items = [each for each in case["lists"][path] if wanted <= (each["metadata"].get("labels") or {}).items()]
+        items = [
+            each for each in case["lists"].get(path, []) if wanted <= (each["metadata"].get("labels") or {}).items()
+        ]
         return 200, {"metadata": {}, "items": items}, {}
 
-    with serving(answer) as url:
-        theirs = [GPU_OPERATOR] if case.get("theirs") else []
-        lives, orphans = left_in(kubeconfig(url), kept=case.get("kept", ()), theirs=theirs)
-    return {"lives": lives, "left": {orphan.what: orphan.remedy for orphan in orphans}}
+    selector = dict.fromkeys(case.get("kept", ["pool"]), "a")
+    theirs = {operator: {"existing": True} for operator in case.get("theirs", ())}
+    usual: dict[str, Any] = {"networkOperator": {"valuesFile": None}, "gpuOperator": {"valuesFile": None}}
+    sections = existing(pool(nodeSelector=selector), **{**usual, **theirs})
+    with TemporaryDirectory() as folder, serving(answer) as url:
+        there = KubeconfigFile(kubeconfig=kubeconfig(url), context="c", server="https://lab.example.com")
+        (file := Path(folder) / "Pulumi.dev.yaml").write_text(yaml.safe_dump({"config": sections}))
+        with mock.patch.object(stack, "read_kubeconfig", return_value=there):
+            found = find_leftovers(file, None, None)
+    return {"lives": found.lives, "left": {orphan.what: orphan.remedy for orphan in found.left}}

@@ -5,6 +5,7 @@ from typing import Any, Final
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.operators.offered import Seen, UndecidedError, decided, found_pool, held, size_of, taints_of, ways
 from aks_infiniband.workload.claims import claim_template_spec
+from aks_infiniband_cli.validate.unmanaged.pools import Unmanaged
 
 from tests.cases import Case
 
@@ -52,9 +53,8 @@ def outcome_of_nodes(case: Case) -> dict[str, Any] | str:
         "claims NVLink": pool.has_compute_domain,
     }
     return {
-        "way": str(way),
+        "told": Unmanaged(pool=pool, way=way).told(),
         "read as": f"{size.name}, {pool.mode}, {pool.nic_driver}",
         "requests": pool.promised_resources,
-        "GPUs": pool.gpu_resource,
         **{key: value for key, value in more.items() if value},
     }
