@@ -96,7 +96,9 @@ class Machines:
         self.told.append(f"{reason}: {message}")
 
     def drain(self, name: str, *, patience: float, pause: float, ended: Callable[[], bool]) -> Blocked | None:
-        while name in self.held and not ended():
+        while name in self.held:
+            if ended():
+                return None
             if not self.patient:
                 return Blocked("job-0", "jobs/all")
             time.sleep(0.01)

@@ -11,28 +11,17 @@ import pytest
 from aks_infiniband_cli.azure.rehearsed import VARIABLE
 from aks_infiniband_cli.main import main
 
-from rehearsal.azure.resource_manager import serve_people, serve_resource_manager
-from rehearsal.control_plane.credentials import write_credentials
-from rehearsal.run.folder import RunFolder
 from tests.simulator.unit.azure.asking import Azure
+from tests.simulator.unit.azure.people import logged_in
 
 ROOT = Path(__file__).parents[4]
 
 
 @pytest.fixture
-def login(azure: Azure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def login(azure: Azure, tmp_path: Path) -> Iterator[Path]:
     """A shell in a rehearsal whose Azure holds nothing yet: the file with its address."""
-    run = RunFolder.at(tmp_path / "run")
-    run.prepare()
-    write_credentials(run, api_server_port=1)
-    servers = [serve_resource_manager(azure.cloud), serve_people(azure.cloud, run)]
-    monkeypatch.setenv(VARIABLE, str(run.azure_login))
-    for name in ("ARM_SUBSCRIPTION_ID", "REQUESTS_CA_BUNDLE"):
-        monkeypatch.delenv(name, raising=False)
-    yield run.azure_login
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+    with logged_in(azure, tmp_path) as file:
+        yield file
 
 
 def test_preflight_of_every_stack_passes_in_the_simulated_subscription(
@@ -51,24 +40,24 @@ def test_teardown_finds_nothing_in_it(login: Path, capsys: pytest.CaptureFixture
     assert "Nothing of stack dev is left" in capsys.readouterr().out
 
 
-def test_without_the_token_it_answers_nobody(login: Path) -> None:
-    found = json.loads(login.read_text())
-    request = urllib.request.Request(f"{found['endpoint']}/subscriptions/{found['subscription']}?api-version=1")
-    trusted = ssl.create_default_context(cafile=found["certificateAuthority"])
+def refusal(login: Path, path: str, *, token: bool) -> tuple[int, str]:
+    """Azure's status and words for a GET of a path below the subscription."""
+    place = json.loads(login.read_text())
+    address = f"{place['endpoint']}/subscriptions/{place['subscription']}{path}?api-version=1"
+    request = urllib.request.Request(address, headers={"Authorization": f"Bearer {place['token']}"} if token else {})
+    trusted = ssl.create_default_context(cafile=place["certificateAuthority"])
     with pytest.raises(urllib.error.HTTPError) as refused:
         urllib.request.urlopen(request, context=trusted)
-    assert refused.value.code == 401
+    return refused.value.code, refused.value.read().decode()
+
+
+def test_without_the_token_it_answers_nobody(login: Path) -> None:
+    assert refusal(login, "", token=False)[0] == 401
     assert login.stat().st_mode & 0o077 == 0
 
 
 def test_what_it_does_not_simulate_it_says(login: Path) -> None:
-    found = json.loads(login.read_text())
-    address = f"{found['endpoint']}/subscriptions/{found['subscription']}/providers/Microsoft.Batch?api-version=1"
-    request = urllib.request.Request(address, headers={"Authorization": f"Bearer {found['token']}"})
-    trusted = ssl.create_default_context(cafile=found["certificateAuthority"])
-    with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(request, context=trusted)
-    assert "does not simulate a GET of" in refused.value.read().decode()
+    assert "does not simulate a GET of" in refusal(login, "/providers/Microsoft.Batch", token=True)[1]
 
 
 def test_a_shell_of_a_rehearsal_that_has_ended_says_so(

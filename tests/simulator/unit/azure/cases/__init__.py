@@ -4,6 +4,6 @@ from pathlib import Path
 from typing import Final
 
 from tests.cases import Cases
-from tests.simulator.unit.azure.cases import families, others
+from tests.simulator.unit.azure.cases import families, others, people
 
-CASES: Final = Cases(folder=Path(__file__).parent, families={**families.FAMILIES, **others.FAMILIES})
+CASES: Final = Cases(folder=Path(__file__).parent, families={**families.FAMILIES, **others.FAMILIES, **people.FAMILIES})

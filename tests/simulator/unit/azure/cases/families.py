@@ -25,6 +25,7 @@ _USUAL: Final[Case] = {"cluster": {}, "pool": {}}
 _MADE_UP: Final = (
     (re.compile(r"(rg|aks-?)[0-9a-f]{8}(?![0-9a-f])"), r"\1"),
     (re.compile(r"-\d{8}-vmss"), "-vmss"),
+    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"), "TIME"),
     (re.compile(r"(?<![0-9a-f-])[0-9a-f]{24,32}(?![0-9a-f])"), "ID"),
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "UUID"),
     (re.compile(re.escape(newest_release(datetime.now(tz=UTC).date()))), "NEWEST"),
