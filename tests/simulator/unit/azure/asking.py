@@ -29,6 +29,17 @@ FOUR_MACHINES: Final = {
 """The quotas of a subscription with room for four machines with H100."""
 
 
+LOCAL: Final = """\
+apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
+contexts: [{name: c, context: {cluster: c, user: admin}}]
+users: [{name: admin, user: {client-certificate-data: x}}]
+current-context: c
+"""
+"""The kubeconfig of a cluster's local account."""
+
+
 class RefusedError(Exception):
     """The provider ended a call with an error."""
 
@@ -114,7 +125,7 @@ class Machines:
         return "v1.36.3"
 
     def kubeconfig(self) -> str:
-        return "kind: Config"
+        return LOCAL
 
     def get(self, path: str) -> dict[str, Any]:
         return {"items": [], "groups": [], "resources": []}

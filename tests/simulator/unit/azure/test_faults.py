@@ -28,27 +28,6 @@ def cluster_on(azure: Azure) -> Properties:
     return azure.create("containerservice:ManagedCluster", "aks", **cluster_inputs(group))
 
 
-@pytest.mark.parametrize(
-    ("code", "words"),
-    [
-        ("EtagMismatch", r'Status=409 Code="EtagMismatch" Message="\{ "code": "EtagMismatch".*Etag mismatched'),
-        ("OperationNotAllowed", r"Status=409.*Another agentpool operation \(system - Creating\) is in progress"),
-        ("SkuNotAvailable", "Status=409.*Capacity Restrictions.*not available in location 'southcentralus'"),
-        ("ExpiredAuthenticationToken", "Status=401.*access token expiry UTC time .* is earlier than current UTC time"),
-    ],
-)
-def test_the_first_requests_are_refused_in_azures_words_and_leave_nothing(
-    make_azure: MakeAzure, code: str, words: str
-) -> None:
-    azure = make_azure(faults=(fault(code=code, first=2),))
-    cluster = cluster_on(azure)
-    for _ in range(2):
-        with pytest.raises(RefusedError, match=words):
-            azure.create(POOL, "ndh100", **pool_inputs(cluster))
-        assert azure.context.details == [], "nothing for the engine to keep"
-    assert azure.create(POOL, "ndh100", **pool_inputs(cluster))["provisioningState"] == "Succeeded"
-
-
 @pytest.mark.field_report("R16")
 def test_a_role_that_has_not_spread_is_refused_in_azures_words_and_waited_for_ten_minutes(
     make_azure: MakeAzure,
@@ -61,70 +40,6 @@ def test_a_role_that_has_not_spread_is_refused_in_azures_words_and_waited_for_te
     assert 8 * 60 < sum(pause or 0 for pause in pauses) < 12 * 60
     assert pauses[-1] is None
     assert azure.create("containerservice:ManagedCluster", "aks", **cluster_inputs(group))["name"]
-
-
-def test_a_region_that_makes_no_clusters_now_is_refused_in_akss_words(make_azure: MakeAzure) -> None:
-    azure = make_azure(faults=(fault(code="AksCapacityHeavyUsage", type="ManagedCluster"),))
-    group = azure.create("resources:ResourceGroup", "rg")
-    with pytest.raises(RefusedError, match=r"AksCapacityHeavyUsage.*Creating a new cluster is unavailable"):
-        azure.create("containerservice:ManagedCluster", "aks", **cluster_inputs(group))
-    assert azure.create("containerservice:ManagedCluster", "aks", **cluster_inputs(group))["name"]
-
-
-def test_a_fault_meets_the_resources_and_requests_that_it_names(make_azure: MakeAzure) -> None:
-    azure = make_azure(faults=(fault(code="EtagMismatch", name="nd*", operations=["update", "delete"], first=0),))
-    cluster = cluster_on(azure)
-    nd = azure.create(POOL, "ndh100", **pool_inputs(cluster))
-    hb = azure.create(POOL, "hb", **pool_inputs(cluster, vmSize="Standard_HB120rs_v3"))
-    azure.update(POOL, "hb", hb, count=1)
-    for _ in range(3):
-        with pytest.raises(RefusedError, match="EtagMismatch"):
-            azure.update(POOL, "ndh100", nd, count=1)
-    with pytest.raises(RefusedError, match="EtagMismatch"):
-        azure.delete(POOL, "ndh100", nd)
-
-
-@pytest.mark.parametrize("code", ["TooManyRequests", "AnotherOperationInProgress"])
-def test_azure_native_itself_asks_three_times_more_where_that_helps(make_azure: MakeAzure, code: str) -> None:
-    azure = make_azure(faults=(fault(code=code, first=3),))
-    cluster = cluster_on(azure)
-    assert azure.create(POOL, "ndh100", **pool_inputs(cluster))["provisioningState"] == "Succeeded"
-    azure = make_azure(faults=(fault(code=code, name="hb", first=4),))
-    with pytest.raises(RefusedError, match=f'Status=4(29|09) Code="{code}"'):
-        azure.create(POOL, "hb", **pool_inputs(cluster, vmSize="Standard_HB120rs_v3"))
-
-
-def test_capacity_that_comes_late_fails_the_first_pools_and_the_next_put_makes_them(make_azure: MakeAzure) -> None:
-    azure = make_azure(faults=(fault(code="AllocationFailed"),))
-    cluster = cluster_on(azure)
-    wanted = pool_inputs(cluster)
-    with pytest.raises(RefusedError, match='Status=200 Code="AllocationFailed" Message="Provisioning of resource'):
-        azure.create(POOL, "ndh100", **wanted)
-    assert len(azure.context.details) == 1, "Azure had accepted it, so the engine keeps the resource"
-    inputs, _ = azure.check(POOL, "ndh100", wanted)
-    made = azure.update(POOL, "ndh100", {"id": f"{cluster['id']}/agentPools/ndh100", "__inputs": inputs})
-    assert made["provisioningState"] == "Succeeded"
-
-
-@pytest.mark.parametrize(
-    ("code", "words", "joined"),
-    [("AllocationFailed", "sufficient capacity", 1), ("VMExtensionProvisioningError", "vmssCSE.*exit status=50", 2)],
-)
-def test_what_fails_late_leaves_the_machines_that_joined_and_the_next_put_makes_the_others(
-    make_azure: MakeAzure, code: str, words: str, joined: int
-) -> None:
-    azure = make_azure(faults=(fault(code=code, late=True),))
-    cluster = cluster_on(azure)
-    wanted = pool_inputs(cluster, count=2)
-    with pytest.raises(RefusedError, match=words):
-        azure.create(POOL, "ndh100", **wanted)
-    record = azure.cloud.store.get(f"{cluster['id']}/agentPools/ndh100")
-    assert record is not None
-    assert len(record.details["machines"]) == joined
-    assert record.outputs["provisioningState"] == "Failed"
-    inputs, _ = azure.check(POOL, "ndh100", wanted)
-    azure.update(POOL, "ndh100", {"id": f"{cluster['id']}/agentPools/ndh100", "__inputs": inputs})
-    assert len(record.details["machines"]) == 2
 
 
 def test_the_door_to_an_api_server_that_is_late_closes_two_connections_and_carries_the_others() -> None:
@@ -155,15 +70,6 @@ def test_a_cluster_whose_api_server_is_late_hands_out_a_kubeconfig_that_leads_to
     assert first == again
     (cluster,) = yaml.safe_load(base64.b64decode(first))["clusters"]
     assert cluster["cluster"]["server"] == f"https://127.0.0.1:{azure.cloud.doors[record.id]}"
-
-
-def test_what_exists_though_it_failed_cannot_be_created_again(make_azure: MakeAzure) -> None:
-    azure = make_azure(faults=(fault(code="AllocationFailed"),))
-    cluster = cluster_on(azure)
-    with pytest.raises(RefusedError, match="AllocationFailed"):
-        azure.create(POOL, "ndh100", **pool_inputs(cluster))
-    with pytest.raises(RefusedError, match=r"cannot create already existing resource '/subscriptions/.*/ndh100'"):
-        azure.create(POOL, "ndh100", **pool_inputs(cluster))
 
 
 def in_thread(azure: Azure, name: str, cluster: Properties, ended: list[str]) -> threading.Thread:
@@ -202,10 +108,3 @@ def test_pools_side_by_side_meet_a_conflict(make_azure: MakeAzure, code: str, ou
     assert [text[: len(start)] for text, start in zip(sorted(ended), sorted(outcome), strict=True)] == sorted(outcome)
     state = azure.read(POOL, "one", f"{cluster['id']}/agentPools/one")["provisioningState"]
     assert state == ("Canceled" if code == "Canceled" else "Succeeded")
-
-
-def test_pools_one_after_the_other_meet_none(make_azure: MakeAzure) -> None:
-    azure = make_azure(faults=(fault(code="EtagMismatch", sideBySide=True, first=0),))
-    cluster = cluster_on(azure)
-    for name in ("one", "two"):
-        azure.create(POOL, name, **pool_inputs(cluster, vmSize="Standard_HB120rs_v3"))

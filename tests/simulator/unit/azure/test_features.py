@@ -1,6 +1,5 @@
 """Preview features: how they are registered, how they are not, and when they are effective."""
 
-import json
 import time
 from types import SimpleNamespace
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import pytest
 
 from rehearsal.azure.resources import features
-from tests.simulator.unit.azure.asking import FEATURE, Azure, MakeAzure, RefusedError, deployment_inputs
+from tests.simulator.unit.azure.asking import FEATURE, Azure, MakeAzure, deployment_inputs
 
 REGISTRATION = "features:SubscriptionFeatureRegistration"
 DEPLOYMENT = "resources:DeploymentAtSubscriptionScope"
@@ -44,22 +43,6 @@ def test_a_deployed_registration_is_accepted_at_once_and_effective_later(
     assert feature_state(azure) == "Registered"
 
 
-def test_a_deleted_deployment_leaves_the_feature_registered(azure: Azure) -> None:
-    deployment = azure.create(DEPLOYMENT, "f", **deployment_inputs())
-    wait_until_registered(azure)
-    azure.delete(DEPLOYMENT, "f", deployment)
-    assert azure.read(DEPLOYMENT, "f", deployment["id"]) == {}
-    assert feature_state(azure) == "Registered"
-
-
-@pytest.mark.parametrize("state", ["Registered", "Registering", "Pending"])
-def test_a_feature_that_someone_else_registered_stays_as_it_is(make_azure: MakeAzure, state: str) -> None:
-    azure = make_azure(features={FEATURE: state})
-    deployment = azure.create(DEPLOYMENT, "f", **deployment_inputs())
-    assert deployment["properties"]["provisioningState"] == "Succeeded"
-    assert feature_state(azure) == state
-
-
 def test_a_second_deployment_does_not_start_the_registration_again(azure: Azure) -> None:
     azure.create(DEPLOYMENT, "one", **deployment_inputs())
     wait_until_registered(azure)
@@ -73,29 +56,6 @@ def test_every_deployment_has_a_name_of_its_own_and_can_be_replaced_before_it_go
     assert failures == []
     assert inputs["deploymentName"].startswith("f")
     assert (inputs["deploymentName"] != "f", inputs["location"]) == (True, "southcentralus")
-
-
-def test_a_deployment_does_not_move(azure: Azure) -> None:
-    deployment = azure.create(DEPLOYMENT, "f", **deployment_inputs())
-    assert list(azure.diff(DEPLOYMENT, "f", deployment, location="eastus").replaces) == []
-    words = r"InvalidDeploymentLocation.*'eastus'\. The deployment 'f\w+' already exists in location 'southcentralus'"
-    with pytest.raises(RefusedError, match=words):
-        azure.update(DEPLOYMENT, "f", deployment, location="eastus")
-
-
-def test_the_template_may_be_json_text(azure: Azure) -> None:
-    template = json.dumps(deployment_inputs()["properties"]["template"])
-    azure.create(DEPLOYMENT, "f", **deployment_inputs(template=template))
-    assert feature_state(azure) != "NotRegistered"
-
-
-@pytest.mark.parametrize("state", ["NotRegistered", "Registered"])
-def test_a_registration_can_never_be_created_as_a_resource_of_its_own(make_azure: MakeAzure, state: str) -> None:
-    azure = make_azure(features={FEATURE: state})
-    words = r"cannot create already existing resource '/subscriptions/.*/AKSInfinibandSupport'.*issue 1722"
-    with pytest.raises(RefusedError, match=words):
-        azure.create(REGISTRATION, "f", **NAMES)
-    assert feature_state(azure) == state
 
 
 def test_every_feature_can_be_read_registered_or_not(azure: Azure) -> None:

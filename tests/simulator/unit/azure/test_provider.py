@@ -6,29 +6,31 @@ import time
 from pathlib import Path
 
 import pytest
-from pulumi.runtime.proto import provider_pb2
 
 from rehearsal.azure.plugin import make_plugin_folder
 from rehearsal.azure.store import Record
 from rehearsal.azure.wire import UNKNOWN, Properties, from_struct, to_struct
-from tests.simulator.unit.azure.asking import FAST, Azure, MakeAzure, RefusedError, cluster_inputs, pool_inputs
+from tests.simulator.unit.azure.asking import (
+    FAST,
+    SUBSCRIPTION,
+    Azure,
+    MakeAzure,
+    RefusedError,
+    cluster_inputs,
+    pool_inputs,
+)
 
 CLUSTER = "containerservice:ManagedCluster"
 POOL = "containerservice:AgentPool"
 GROUP = "resources:ResourceGroup"
 
 
-def test_a_type_that_is_not_simulated_is_named_with_those_that_are(azure: Azure) -> None:
+def test_what_is_not_simulated_is_named_with_what_is(azure: Azure) -> None:
     with pytest.raises(
-        RefusedError, match=r"does not simulate the resource type azure-native:storage:StorageAccount.*AgentPool"
+        RefusedError, match=r"simulate the resource type azure-native:storage:StorageAccount.*AgentPool"
     ):
         azure.check("storage:StorageAccount", "s", {})
-
-
-def test_a_function_that_is_not_simulated_is_named_with_those_that_are(azure: Azure) -> None:
-    with pytest.raises(
-        RefusedError, match=r"does not simulate the function azure-native:storage:listKeys.*getClientConfig"
-    ):
+    with pytest.raises(RefusedError, match=r"simulate the function azure-native:storage:listKeys.*getClientConfig"):
         azure.invoke("storage:listKeys")
 
 
@@ -80,7 +82,7 @@ def test_a_cancelled_wait_leaves_a_resource_and_azure_carries_on(make_azure: Mak
     assert not making.is_alive()
     assert "Azure has accepted the request and carries on" in refusals[0]
     [metadata] = azure.context.details
-    assert b"ErrorResourceInitFailed" in metadata[0][1]
+    assert (metadata[0][0], b"ErrorResourceInitFailed" in metadata[0][1]) == ("grpc-status-details-bin", True)
     [record] = azure.cloud.store.all(f"azure-native:{CLUSTER}")
     assert record.operation is not None
     _kill(azure)
@@ -132,6 +134,23 @@ def _ignoring_refusals(azure: Azure, cluster: Properties) -> None:
         azure.create(POOL, "ndh100", **pool_inputs(cluster))
 
 
+def test_names_are_made_as_azure_native_makes_them_and_kept(azure: Azure, group: Properties) -> None:
+    in_group = {"resourceGroupName": group["name"]}
+    network = azure.create(
+        "network:VirtualNetwork", "net", addressSpace={"addressPrefixes": ["10.1.0.0/16"]}, **in_group
+    )
+    wanted = {"virtualNetworkName": network["name"], "addressPrefix": "10.1.0.0/24", **in_group}
+    subnet = azure.create("network:Subnet", "nodes", **wanted)
+    assert (len(group["name"]), len(network["name"]), subnet["name"]) == (10, 11, "nodes")
+    inputs, _ = azure.check(GROUP, "rg", {}, olds=group["__inputs"])
+    assert (inputs, inputs["azureApiVersion"]) == (group["__inputs"], "2024-03-01")
+
+
+def test_somebody_elses_identity_can_be_read(azure: Azure) -> None:
+    read = azure.invoke("managedidentity:getUserAssignedIdentity", resourceGroupName="network", resourceName="aks")
+    assert {read["id"]: read["location"]} == dict.fromkeys(SUBSCRIPTION.existing_identities, "southcentralus")
+
+
 def test_the_location_comes_from_the_connections_configuration_then_from_the_group(azure: Azure) -> None:
     group = azure.create(GROUP, "rg", location="westeurope")
     azure.context.caller = "a provider without a location"
@@ -139,19 +158,6 @@ def test_the_location_comes_from_the_connections_configuration_then_from_the_gro
     assert (inputs["location"], failures) == ("westeurope", [])
     _, failures = azure.check(GROUP, "other", {})
     assert "pulumi config set azure-native:location" in failures[0]
-
-
-def test_an_added_a_removed_and_a_changed_input_are_told_apart(azure: Azure, cluster: Properties) -> None:
-    pool = azure.create(POOL, "p", **pool_inputs(cluster, nodeLabels={"a": "1", "b": "2"}, nodeTaints=["x:NoSchedule"]))
-    diff = azure.diff(POOL, "p", pool, nodeLabels={"a": "1", "b": "3", "c": "4"}, nodeTaints=[])
-    kinds = {path: provider_pb2.PropertyDiff.Kind.Name(entry.kind) for path, entry in diff.detailedDiff.items()}
-    assert kinds == {"nodeLabels.b": "UPDATE", "nodeLabels.c": "ADD", "nodeTaints[0]": "DELETE"}
-    assert sorted(diff.diffs) == ["nodeLabels", "nodeTaints"]
-
-
-def test_nothing_changed_is_no_difference(azure: Azure, cluster: Properties) -> None:
-    pool = azure.create(POOL, "p", **pool_inputs(cluster))
-    assert azure.diff(POOL, "p", pool).changes == provider_pb2.DiffResponse.DIFF_NONE
 
 
 def test_the_plugin_folder_is_made_once(tmp_path: Path) -> None:

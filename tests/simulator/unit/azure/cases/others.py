@@ -1,6 +1,8 @@
 """Cases of arguments, of files, and of resources other than clusters and pools: what is wrong with them."""
 
-import re
+import contextlib
+import io
+import json
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -9,13 +11,14 @@ from typing import Any, Final
 import yaml
 from pulumi_azure_native import containerservice, network
 
+from rehearsal.azure import kubelogin
 from rehearsal.azure.described import ResourcesFileError, described_kinds
 from rehearsal.azure.models import check_arguments
 from rehearsal.azure.subscription import DEFAULT_FILE, SubscriptionFileError, load
 from rehearsal.azure.wire import UNKNOWN, Properties
 from tests.cases import Case, patched, replaced
-from tests.simulator.unit.azure.asking import FEATURE, SUBSCRIPTION, RefusedError, deployment_inputs, registration
-from tests.simulator.unit.azure.cases.families import Conversation, refusal
+from tests.simulator.unit.azure.asking import SUBSCRIPTION
+from tests.simulator.unit.azure.cases.families import RULE, Conversation, feature_state, without_made_up
 
 ARGUMENTS: Final[Mapping[str, tuple[type, Properties]]] = {
     "pool": (
@@ -26,17 +29,9 @@ ARGUMENTS: Final[Mapping[str, tuple[type, Properties]]] = {
     "subnet": (network.SubnetInitArgs, {"resourceGroupName": "rg", "virtualNetworkName": "n"}),
 }
 """By its name in cases, the arguments of a type, and the usual inputs."""
-RULE: Final = {"alert": "LinkDown", "expression": "up == 0", "for": "PT2M", "severity": 0}
-TYPES: Final = {
-    "alerts": "alertsmanagement:PrometheusRuleGroup",
-    "subnet": "network:Subnet",
-    "assignment": "authorization:RoleAssignment",
-    "deployment": "resources:DeploymentAtSubscriptionScope",
-    "registration": "features:SubscriptionFeatureRegistration",
-}
-"""By its name in cases, the type of a resource."""
-NAMES: Final = dict(zip(("providerNamespace", "featureName"), FEATURE.split("/"), strict=True))
-CONTRIBUTOR: Final = "/providers/Microsoft.Authorization/roleDefinitions/4d97b98b-1d4f-4787-a291-c67834d212e7"
+
+
+TOKENS: Final = 'top,entra:administrator,entra:administrator,"system:masters"\nlow,entra:user,entra:user\n'
 
 
 def outcome_of_arguments(case: Case) -> list[str]:
@@ -66,49 +61,41 @@ def outcome_of_files(case: Case) -> str:
 def outcome_of_resources(case: Case) -> Any:
     """The refusal of a resource, if it is one, and the state of the feature that a deployment registers."""
     conversation = Conversation({})
-    azure, group = conversation.azure, conversation.group
     ((kind, change),) = case.items()
-    inputs = replaced(
-        patched(usual_inputs(conversation)[kind], change), "WORKSPACE", next(iter(SUBSCRIPTION.monitor_workspaces))
-    )
-    if kind == "alerts":
-        inputs["rules"] = [patched(RULE, rule) for rule in inputs["rules"]]
-    if kind == "subnet":
-        azure.create(TYPES[kind], "nodes", **{**inputs, "addressPrefix": "10.10.0.0/24"})
-    try:
-        azure.create(TYPES[kind], "x", **inputs)
-    except RefusedError as error:
-        refused = re.sub(r"(['/]net)\w{8}", r"\1", refusal(str(error)).replace(group["name"], "rg"))
-    else:
-        refused = "no"
-    state = azure.invoke("features:getSubscriptionFeatureRegistration", **NAMES)["properties"]["state"]
-    return {"refused": refused, "feature": state} if kind == "deployment" else {"refused": refused}
+    for there in ("network", "subnet", "identity"):
+        conversation.ask(there, {})
+    if kind == "alerts" and "rules" in change:
+        change = {**change, "rules": [patched(RULE, rule) for rule in change["rules"]]}
+    change = replaced(change, "WORKSPACE", next(iter(SUBSCRIPTION.monitor_workspaces)))
+    refused = conversation.refusal_of(kind, change) or "no"
+    return {"refused": refused, **({"feature": feature_state(conversation)} if kind == "deployment" else {})}
 
 
-def usual_inputs(conversation: Conversation) -> dict[str, Properties]:
-    """By the name of a type, inputs that Azure takes."""
-    azure, in_group = conversation.azure, {"resourceGroupName": conversation.group["name"]}
-    space = {"addressPrefixes": ["10.10.0.0/16"]}
-    net = azure.create("network:VirtualNetwork", "net", addressSpace=space, **in_group)
-    identity = azure.create("managedidentity:UserAssignedIdentity", "aks", **in_group)
-    alerts = {**in_group, "ruleGroupName": "hcas", "location": "southcentralus"}
-    return {
-        "alerts": {**alerts, "scopes": ["WORKSPACE"], "rules": [{}]},
-        "subnet": {**in_group, "virtualNetworkName": net["name"], "addressPrefix": "10.10.1.0/24"},
-        "assignment": {
-            "principalId": identity["principalId"],
-            "principalType": "ServicePrincipal",
-            "scope": conversation.group["id"],
-            "roleDefinitionId": CONTRIBUTOR,
-        },
-        "deployment": deployment_inputs(registration()),
-        "registration": dict(NAMES),
-    }
+def outcome_of_kubelogin(case: Case) -> dict[str, Any]:
+    """The status and output of kubelogin, in a rehearsal whose file of access says what the case says."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("azure", "pki"):
+            Path(folder, name).mkdir()
+        Path(folder, "pki", "tokens.csv").write_text(TOKENS)
+        if "administrator" in case:
+            Path(folder, "azure", "access.json").write_text(json.dumps({"administrator": case["administrator"]}))
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                environment = {"AKS_INFINIBAND_REHEARSAL": folder, **case.get("environment", {})}
+                status = kubelogin.main(["get-token", *case["arguments"].split()], environment)
+            except SystemExit as error:
+                status = int(str(error.code))
+    printed = json.loads(out.getvalue() or "null")
+    if printed and printed["status"]["token"] not in TOKENS:
+        printed["status"]["token"] = "unknown"
+    return {"status": status, "prints": without_made_up(printed), "says": " ".join(err.getvalue().split())}
 
 
 FAMILIES: Final[Mapping[str, Callable[[Case], Any]]] = {
     "arguments": outcome_of_arguments,
     "files": outcome_of_files,
     "resources": outcome_of_resources,
+    "kubelogin": outcome_of_kubelogin,
 }
 """By the first word of a file's name, what gives the outcome of a case."""
