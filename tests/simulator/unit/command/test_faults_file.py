@@ -30,15 +30,6 @@ def test_the_faults_of_the_rehearsals_page_are_known() -> None:
     assert len(checked(yaml.safe_load(example), "rehearsal.md")) == 4
 
 
-@pytest.mark.parametrize("there", [False, True], ids=["no file", "a folder"])
-def test_a_path_that_is_no_file_is_refused_in_one_sentence(tmp_path: Path, there: bool) -> None:
-    path = tmp_path / "faults.yaml"
-    if there:
-        path.mkdir()
-    with pytest.raises(FaultsError, match=r"faults\.yaml: cannot be read: (No such file|it is not a file)"):
-        read_file(path)
-
-
 def test_a_faults_file_is_checked_before_anything_starts(tmp_path: Path) -> None:
     file = tmp_path / "faults.yaml"
     file.write_text("- {fault: slow}")

@@ -15,13 +15,6 @@ def write(folder: Path, name: str, text: str) -> None:
     (folder / name).write_text(text)
 
 
-def test_an_unknown_stack_names_the_stacks_there_are(tmp_path: Path) -> None:
-    write(tmp_path, "Pulumi.dev.yaml", "config: {}")
-    write(tmp_path, "Pulumi.sriov.yaml", "config: {}")
-    with pytest.raises(stack_file.StackFileError, match=r"'prod' does not have a file Pulumi\.prod\.yaml.*dev, sriov"):
-        stack_file.read(tmp_path, "prod")
-
-
 def test_the_document_that_came_in_is_left_as_it_was() -> None:
     document = {"config": {"aks-infiniband:networkOperator": {"mode": "rdma-shared"}}}
     copy_of(document)
@@ -52,12 +45,6 @@ def test_a_folder_may_have_amds_charts_too_and_they_are_not_taken_for_nvidias(tm
 def test_a_missing_chart_is_named_with_the_folder(tmp_path: Path) -> None:
     with pytest.raises(stack_file.StackFileError, match=f"CHARTS={tmp_path} holds no chart network-operator"):
         stack_file.find_charts(tmp_path)
-
-
-def test_a_stack_file_in_another_encoding_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "Pulumi.dev.yaml").write_bytes("config: {a:b: Gerät}".encode("latin-1"))
-    with pytest.raises(stack_file.StackFileError, match=r"Pulumi\.dev\.yaml is not YAML: it is not text in UTF-8"):
-        stack_file.read(tmp_path, "dev")
 
 
 SECTIONS = (
