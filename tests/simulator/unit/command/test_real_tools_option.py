@@ -19,38 +19,10 @@ from rehearsal.testing.stack import RehearsedStack
 from rehearsal.tools.paths import PROJECT
 
 
-def checked(folder: Path, stack: str, **options: Any) -> None:
-    Rehearsal(project=PROJECT, stack=stack, run=RunFolder.at(folder), real_tools=True, **options).check_files()
-
-
-def test_faults_are_those_of_simulated_tools(tmp_path: Path) -> None:
-    faults = tmp_path / "faults.yaml"
-    faults.write_text("faults: []\n")
-    with pytest.raises(StackFileError, match="TOOLS=real goes without faults"):
-        checked(tmp_path / "run", "hbv4", faults=faults)
-
-
 def test_a_test_with_real_tools_is_told_that_its_fault_would_break_nothing(tmp_path: Path) -> None:
     rehearsal = Rehearsal(project=PROJECT, stack="hbv4", run=RunFolder.at(tmp_path), real_tools=True)
     with pytest.raises(FaultsError, match="TOOLS=real goes without faults"):
         RehearsedStack(rehearsal).fault("link-down")
-
-
-def test_there_is_one_virtual_machine_for_one_cluster(tmp_path: Path) -> None:
-    with pytest.raises(StackFileError, match="TOOLS=real goes without more than one cluster"):
-        checked(tmp_path / "run", "hbv4", clusters=2)
-
-
-@pytest.mark.parametrize(
-    ("stack", "reason"),
-    [
-        ("dev", "Standard_ND96isr_H100_v5 has 8 HCAs; .* 2 machines of at most 2 HCAs"),
-        ("ipoib", "has 4 machines with InfiniBand; .* 2 machines of at most 2 HCAs"),
-    ],
-)
-def test_a_stack_has_to_fit_into_it(tmp_path: Path, stack: str, reason: str) -> None:
-    with pytest.raises(StackFileError, match=f"TOOLS=real: .*{reason}"):
-        checked(tmp_path / "run", stack)
 
 
 @pytest.mark.parametrize("text", [False, True])

@@ -195,7 +195,7 @@ ACTIONS: Final[Mapping[str, Callable[[Conversation, Any], None]]] = {
 
 
 def outcome_of_requests(case: Case) -> dict[str, Any]:
-    """What is other than usual, and Azure's refusals: the last request's, or of each if earlier ones were refused."""
+    """The differences from the usual, and Azure's refusals: the last request's, or each if earlier ones were refused."""
     conversation = Conversation(case.get("subscription", {}), case.get("clusters", 1))
     refusals = conversation.requested(case)
     shown = state_of(conversation)

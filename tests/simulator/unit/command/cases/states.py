@@ -19,12 +19,16 @@ from rehearsal.azure.node_images import newest_release
 from rehearsal.azure.node_parts import MACHINE_ANNOTATION
 from rehearsal.azure.subscription import load
 from rehearsal.cli import command as cli
+from rehearsal.control_plane import RunFolder
 from rehearsal.engine.events import Step
 from rehearsal.outcome.reports import Known, reports_of
 from rehearsal.outcome.result import result
 from rehearsal.run.sizes import describe_sizes, known_sizes
+from rehearsal.session import Rehearsal
 from rehearsal.stack import existing_nodes, pending, pending_releases
-from tests.cases import Case, changes, patched, replaced
+from rehearsal.stack.stack_file import StackFileError
+from rehearsal.tools.paths import PROJECT
+from tests.cases import Case, changes, patched, refusing, replaced
 from tests.simulator.unit.command.cases.files import settings
 
 POOL: Final[Case] = {
@@ -88,7 +92,7 @@ def sizes(case: Case) -> Any:
 
 
 def settlement(case: Case) -> Any:
-    """What was under way in an engine's state when it was killed, and the state that takes in what Azure has of it."""
+    """The work that was under way in the state of a killed engine, and the state with what Azure has of it."""
 
     def resource(fields: dict[str, Any]) -> dict[str, Any]:
         given = dict(fields)
@@ -143,11 +147,28 @@ def command(case: Case) -> Any:
         return {"status": status, "says": last, "made": made}
 
 
+def real_tools(case: Case) -> str:
+    """The refusal of a rehearsal of one of this project's stacks with real tools."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "faults.yaml")
+        file.write_text("faults: []\n")
+        Rehearsal(
+            project=PROJECT,
+            stack=case["stack"],
+            run=RunFolder.at(Path(folder, "run")),
+            real_tools=True,
+            faults=file if case.get("faults") else None,
+            clusters=case.get("clusters", 1),
+        ).check_files()
+    return "taken"
+
+
 FAMILIES: Final[Mapping[str, Callable[[Case], Any]]] = {
     "existing": existing,
     "sizes": sizes,
     "pending": settlement,
     "result": results,
     "command": command,
+    "tools": refusing(real_tools, StackFileError),
 }
 """By the first word of a file's name, what gives the outcome of a case."""
