@@ -195,7 +195,7 @@ ACTIONS: Final[Mapping[str, Callable[[Conversation, Any], None]]] = {
 
 
 def outcome_of_requests(case: Case) -> dict[str, Any]:
-    """The differences from the usual, and Azure's refusals: the last request's, or each if earlier ones were refused."""
+    """The differences from the usual, and Azure's refusals: that of the last request, or of each if several were."""
     conversation = Conversation(case.get("subscription", {}), case.get("clusters", 1))
     refusals = conversation.requested(case)
     shown = state_of(conversation)
