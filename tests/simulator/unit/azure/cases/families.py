@@ -251,7 +251,7 @@ def outcome_of_differences(case: Case) -> dict[str, Any]:
 def usual(*, pool: bool, cluster: bool) -> dict[str, Any]:
     """The usual cluster with its pool, without it, or the group alone."""
     conversation = Conversation({})
-    requests = [("cluster", {})] * cluster + [("pool", {})] * pool
+    requests: list[tuple[str, Any]] = [("cluster", {})] * cluster + [("pool", {})] * pool
     assert not any(conversation.refusal_of(*request) for request in requests)
     return state_of(conversation)
 

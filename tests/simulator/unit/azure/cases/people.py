@@ -54,10 +54,10 @@ class Person:
     def pool(self, change: Mapping[str, Any]) -> Any:
         """Change the pool, if nothing changed it since the conversation began (`if: FIRST`), or in any case."""
         there = self.aks.agent_pools.get(*self.place, NAME).as_dict(exclude_readonly=True)
-        matching = {"etag": self.first, "match_condition": MatchConditions.IfNotModified} if "if" in change else {}
+        tag: dict[str, Any] = {"etag": self.first, "match_condition": MatchConditions.IfNotModified}
         wanted = {"nodeImageVersion": GONE, **{key: value for key, value in change.items() if key != "if"}}
         body = patched(there, {"properties": wanted})
-        return self.aks.agent_pools.begin_create_or_update(*self.place, NAME, body, **matching)
+        return self.aks.agent_pools.begin_create_or_update(*self.place, NAME, body, **(tag if "if" in change else {}))
 
     def image(self, name: str) -> Any:
         """Give a pool the newest node image."""
