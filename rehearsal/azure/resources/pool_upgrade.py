@@ -79,10 +79,12 @@ def upgrade(cloud: Cloud, record: Record) -> None:
     waiting = pending(record)
     if not waiting:
         return
-    rolled_back = pool_defaults.system_of(record.outputs) in record.details.get("before", [])
     had, used = record.details.get("before", []), record.details.get("usedAt", [])
-    record.details["before"] = [] if rolled_back else [*had, waiting[0]["system"]]
-    record.details["usedAt"] = [] if rolled_back else [*used, time.time()]
+    before = waiting[0]["system"]
+    if pool_defaults.system_of(record.outputs) in had:  # it goes back
+        record.details |= {"before": [], "usedAt": []}
+    elif before not in had[-1:]:  # it does not continue one that was stopped
+        record.details |= {"before": [*had, before], "usedAt": [*used, time.time()]}
     surge = surge_of(record.outputs, len(waiting))
     settings = record.outputs.get("upgradeSettings") or {}
     unavailable = _amount(settings.get("maxUnavailable", "0"), int(record.outputs["count"]))
