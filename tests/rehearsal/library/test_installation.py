@@ -24,9 +24,11 @@ PACKAGING: dict[str, Any] = tomllib.loads((COMPONENTS / "pyproject.toml").read_t
 COMMAND: dict[str, Any] = tomllib.loads((COMMAND_LINE / "pyproject.toml").read_text())
 
 
-def run(*command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+def run(*command: str, cwd: Path, seconds: float = 300) -> subprocess.CompletedProcess[str]:
+    """A command without our environment. seconds: of its time limit."""
     environment = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "VIRTUAL_ENV"}}
-    return subprocess.run(command, cwd=cwd, env=environment, check=False, capture_output=True, text=True, timeout=300)
+    limits: dict[str, Any] = {"env": environment, "timeout": seconds}
+    return subprocess.run(command, cwd=cwd, check=False, capture_output=True, text=True, **limits)
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,7 @@ NAMES: Final = ("aks-infiniband", "aks-infiniband-cli", "aks-infiniband-rehearsa
 def released(folder: Path, **variables: str) -> "subprocess.CompletedProcess[str]":
     """`make release` in a clone."""
     given = [f"{name}={value}" for name, value in variables.items()]
-    return run("env", "-u", "MAKEFLAGS", *given, "make", "release", cwd=folder)
+    return run("env", "-u", "MAKEFLAGS", *given, "make", "release", cwd=folder, seconds=900)
 
 
 @pytest.fixture(scope="module")
