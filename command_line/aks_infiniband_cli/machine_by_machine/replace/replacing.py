@@ -96,11 +96,12 @@ class Replacing:
         time.sleep(self._pace.rest(why, time.monotonic()))
 
     def carry_out(self, step: Step, seen: tuple[Sight, Seen]) -> bool:
-        """Do what a step says."""
+        """Do what a step says, unless a person has stopped it since the look, which takes a while."""
         if step.act == "stop":
             self._leave(step.why)
             return False
-        _ACTS[step.act](self, step, *seen)
+        if not self.history.current(self.case).stopped:
+            _ACTS[step.act](self, step, *seen)
         return self.case.stage != "over"
 
     def _leave(self, why: str) -> None:

@@ -66,6 +66,25 @@ def test_a_long_wait_is_looked_at_less_often_until_something_else_is_awaited() -
     assert [pace.rest("its drivers", now) for now in (101, 130, 170)] == [0, 0, 30]
 
 
+def work_on(case: Case, *, stopped: bool = False) -> tuple[replacing.Replacing, list[str], Case]:
+    """The work on a case, what it writes down, and the case. stopped: by a person, since the last look."""
+    said = list[str]()
+    history = {"write": lambda _case, step, _what, **_: said.append(step), "current": lambda _: replaced(stopped=stopped)}
+    parts: dict[str, Any] = {"history": SimpleNamespace(**history), "wish": SimpleNamespace(namespace="ns")}
+    nothing: Any = SimpleNamespace(client=None)
+    return replacing.Replacing(cluster=nothing, machine=nothing, case=case, say=print, **parts), said, case
+
+
+@pytest.mark.parametrize("stopped", [True, False])
+def test_nothing_is_done_once_a_person_has_stopped_it(monkeypatch: pytest.MonkeyPatch, stopped: bool) -> None:
+    """A look takes a while: it was not stopped when the step was decided."""
+    monkeypatch.setattr(replacing, "quarantine", lambda *_, **__: None)
+    work, said, _ = work_on(replaced(stage="quarantine"), stopped=stopped)
+    sight = Sight(validation=validation(), nodes=[node("a")], pods=(), events=())
+    assert work.carry_out(Step(act="quarantine", why="slow", stage="empty"), (sight, Seen())), "another look follows"
+    assert said == ([] if stopped else ["Quarantined"])
+
+
 @pytest.mark.parametrize(("load", "steps", "tries"), [((), ["Bad"], 0), ((pod("load", "a"),), ["NotMeasured"], 1)])
 def test_what_falls_short_while_another_user_has_the_node_counts_for_nothing(
     monkeypatch: pytest.MonkeyPatch, load: Any, steps: list[str], tries: int
@@ -75,17 +94,6 @@ def test_what_falls_short_while_another_user_has_the_node_counts_for_nothing(
     before, after = (Sight(validation=validation(), nodes=[node("a")], pods=pods, events=()) for pods in ((), load))
     monkeypatch.setattr(replacing, "measured", lambda *_: SimpleNamespace(report=report, why=[]))
     monkeypatch.setattr(replacing, "sight_of", lambda *_: after)
-    said = list[str]()
-    history: Any = SimpleNamespace(write=lambda _case, step, _what, **_: said.append(step))
-    case, nothing = replaced(stage="restart"), SimpleNamespace(client=None)
-    wish: Any = SimpleNamespace(namespace="ns")
-    work = replacing.Replacing(
-        cluster=nothing,  # type: ignore[arg-type]
-        wish=wish,
-        history=history,
-        machine=nothing,  # type: ignore[arg-type]
-        case=case,
-        say=print,
-    )
+    work, said, case = work_on(replaced(stage="restart"))
     work.carry_out(Step(act="measure"), (before, Seen(idle=("b",))))
     assert (said, case.tries, bool(case.bad)) == (steps, tries, not load)
