@@ -13,12 +13,23 @@ from pulumi.runtime import stack
 from pulumi.runtime.settings import SETTINGS
 
 from declared.pulumi_mocks import AzureAndKubernetes, Deploy, Deployment, Recorder, Refusal
+from tests.unit.command_line.loopback import kubeconfig, serving
+from tests.unit.components.others_cluster import OthersCluster
 
 
 @pytest.fixture(autouse=True)
 def _the_day(monkeypatch: pytest.MonkeyPatch) -> None:
     """Judge settings on one fixed day, so that no test fails when the support of a Kubernetes version ends."""
     monkeypatch.setattr(cluster_rules, "today", lambda: date(2026, 11, 22))
+
+
+@pytest.fixture
+def others() -> Iterator[OthersCluster]:
+    """A cluster that others keep; a test says what its API server answers."""
+    cluster = OthersCluster()
+    with serving(cluster.answer) as url:
+        cluster.kubeconfig = kubeconfig(url)
+        yield cluster
 
 
 def _told_already(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

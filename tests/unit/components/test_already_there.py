@@ -10,21 +10,24 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 import pytest
-from aks_infiniband import NetworkOperator, RdmaCluster, RdmaClusterArgs, WorkloadGuard, WorkloadGuardArgs
-from aks_infiniband.access import client, looking
+from aks_infiniband import NetworkOperator, WorkloadGuard, WorkloadGuardArgs
+from aks_infiniband.access import client
 from aks_infiniband.resources import already_there
 from aks_infiniband.resources.options import child_options
 
 from declared.pulumi_mocks import Deploy
-from tests.unit.components.others_cluster import kubeconfig_of, stack_in
+from tests.unit.components.others_cluster import OthersCluster, listed
 
 OURS = {"labels": {"app.kubernetes.io/part-of": "aks-infiniband"}}
 NAMESPACES = "/api/v1/namespaces"
 RELEASES = f"{NAMESPACES}/network-operator/secrets"
 POLICY = "/apis/mellanox.com/v1alpha1/nicclusterpolicies/nic-cluster-policy"
 KINDS = {
-    "/api/v1": [("namespaces", "Namespace", False), ("configmaps", "ConfigMap", True)],
-    "/apis/mellanox.com/v1alpha1": [("nicclusterpolicies", "NicClusterPolicy", False)],
+    path: {"kind": "APIResourceList", "resources": [{"name": name, "kind": kind, "namespaced": False}]}
+    for path, name, kind in (
+        ("/api/v1", "namespaces", "Namespace"),
+        ("/apis/mellanox.com/v1alpha1", "nicclusterpolicies", "NicClusterPolicy"),
+    )
 }
 _SERVERS: dict[str, Any] = {"f:metadata": {"f:labels": {"f:kubernetes.io/metadata.name": {}}}}
 
@@ -37,45 +40,28 @@ def kept_by(stack: str) -> dict[str, Any]:
     return {**OURS, "annotations": {"aks-infiniband/stack": stack}}
 
 
-class Server:
-    """An API server with some objects, by path."""
+def objects(metadata: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Objects with this metadata, by path."""
+    return {path: {"metadata": {"name": path.rpartition("/")[2], **more}} for path, more in metadata.items()}
 
-    def __init__(self) -> None:
-        self.objects: dict[str, dict[str, Any]] = {}
-        self.releases: dict[str, list[dict[str, str]]] = {}
-        self.refused = ""
-        self.kubeconfig = ""
 
-    def answer(self, path: str, *_: Any) -> tuple[int, Any, dict[str, str]]:
-        if path == self.refused:
-            return 403, {"kind": "Status", "code": 403, "message": "no"}, {}
-        if path in KINDS:
-            resources = [{"name": name, "kind": kind, "namespaced": where} for name, kind, where in KINDS[path]]
-            return 200, {"kind": "APIResourceList", "resources": resources}, {}
-        if path in self.objects:
-            return 200, {"metadata": {"name": path.rpartition("/")[2], **self.objects[path]}}, {}
-        if path in self.releases:
-            return 200, {"items": [{"metadata": {"labels": labels}} for labels in self.releases[path]]}, {}
-        return 404, {"kind": "Status", "code": 404, "message": "none"}, {}
+MADE_BY_HELM = objects({f"{NAMESPACES}/network-operator": by("helm")})
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    there = Server()
-    with kubeconfig_of(there.answer) as there.kubeconfig:
-        yield there
+def others(others: OthersCluster) -> OthersCluster:
+    """A cluster with the kinds of the stack's objects and none of the objects."""
+    others.answers = dict(KINDS)
+    return others
 
 
-def up(deploy: Deploy, server: Server, *, preview: bool = False) -> Any:
-    given = stack_in(server.kubeconfig)
-    return deploy(
-        lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=given)).cluster_name, preview=preview, hooks=True
-    )
+def up(deploy: Deploy, others: OthersCluster, *, preview: bool = False) -> Any:
+    return deploy(others.program(), preview=preview, hooks=True)
 
 
 @pytest.mark.parametrize("preview", [True, False])
 @pytest.mark.parametrize(
-    ("objects", "words"),
+    ("made", "words"),
     [
         ({f"{NAMESPACES}/network-operator": by("helm")}, r"Namespace network-operator \(made by helm\)"),
         (
@@ -97,28 +83,33 @@ def up(deploy: Deploy, server: Server, *, preview: bool = False) -> Any:
     ],
 )
 def test_what_others_have_made_is_named_with_its_maker_and_nothing_is_made(
-    deploy: Deploy, server: Server, objects: dict[str, Any], words: str, preview: bool
+    deploy: Deploy, others: OthersCluster, made: dict[str, Any], words: str, preview: bool
 ) -> None:
-    server.objects = objects
+    others.answers |= objects(made)
     with pytest.raises(Exception, match=words):
-        up(deploy, server, preview=preview)
+        up(deploy, others, preview=preview)
 
 
-def test_a_release_of_helms_is_told_from_ours_by_its_namespace(deploy: Deploy, server: Server) -> None:
-    server.releases = {RELEASES: [{"version": "1", "status": "failed"}, {"version": "12", "status": "deployed"}]}
+def test_a_release_of_helms_is_told_from_ours_by_its_namespace(deploy: Deploy, others: OthersCluster) -> None:
+    versions = {"1": "failed", "12": "deployed"}
+    others.answers[RELEASES] = listed(
+        *({"labels": {"version": version, "status": status}} for version, status in versions.items())
+    )
     with pytest.raises(Exception, match=r"Helm release network-operator/network-operator \(deployed\)"):
-        up(deploy, server)
-    server.objects = {f"{NAMESPACES}/network-operator": kept_by("aks-infiniband/dev")}
-    assert up(deploy, server).registrations
+        up(deploy, others)
+    others.answers |= objects({f"{NAMESPACES}/network-operator": kept_by("aks-infiniband/dev")})
+    assert up(deploy, others).registrations
 
 
-def test_what_an_earlier_update_of_the_stack_has_made_is_gone_on_with(deploy: Deploy, server: Server) -> None:
-    server.objects = {
-        f"{NAMESPACES}/aks-infiniband-system": kept_by("aks-infiniband/dev"),
-        f"{NAMESPACES}/network-operator": {**OURS, **by("pulumi-kubernetes-1a2b3c4d")},
-        POLICY: {**OURS, **by("kubectl-edit", {})},
-    }
-    assert up(deploy, server).registrations
+def test_what_an_earlier_update_of_the_stack_has_made_is_gone_on_with(deploy: Deploy, others: OthersCluster) -> None:
+    others.answers |= objects(
+        {
+            f"{NAMESPACES}/aks-infiniband-system": kept_by("aks-infiniband/dev"),
+            f"{NAMESPACES}/network-operator": {**OURS, **by("pulumi-kubernetes-1a2b3c4d")},
+            POLICY: {**OURS, **by("kubectl-edit", {})},
+        }
+    )
+    assert up(deploy, others).registrations
 
 
 @pytest.mark.parametrize(
@@ -135,21 +126,21 @@ def test_what_an_earlier_update_of_the_stack_has_made_is_gone_on_with(deploy: De
     ],
 )
 def test_what_another_stack_or_an_unknown_one_has_made_is_not_taken(
-    deploy: Deploy, server: Server, found: dict[str, Any], words: str
+    deploy: Deploy, others: OthersCluster, found: dict[str, Any], words: str
 ) -> None:
-    server.objects = {f"{NAMESPACES}/network-operator": found}
+    others.answers |= objects({f"{NAMESPACES}/network-operator": found})
     with pytest.raises(Exception, match=words):
-        up(deploy, server)
+        up(deploy, others)
 
 
 @pytest.mark.parametrize("preview", [True, False])
-def test_a_component_alone_refuses_too(deploy: Deploy, server: Server, preview: bool) -> None:
-    server.objects = {f"{NAMESPACES}/network-operator": by("helm")}
-    wanted = stack_in(server.kubeconfig).network_operator(server.kubeconfig)
+def test_a_component_alone_refuses_too(deploy: Deploy, others: OthersCluster, preview: bool) -> None:
+    others.answers |= MADE_BY_HELM
+    wanted = others.stack().network_operator(others.kubeconfig)
     assert wanted is not None
 
     def program() -> None:
-        opts = pulumi.ResourceOptions(provider=kubernetes.Provider("lab", kubeconfig=server.kubeconfig))
+        opts = pulumi.ResourceOptions(provider=kubernetes.Provider("lab", kubeconfig=others.kubeconfig))
         NetworkOperator("alone", args=wanted, opts=opts)
 
     with pytest.raises(Exception, match=r"Namespace network-operator \(made by helm\)"):
@@ -157,7 +148,7 @@ def test_a_component_alone_refuses_too(deploy: Deploy, server: Server, preview: 
 
 
 def test_the_kubeconfig_of_the_surroundings_is_that_of_a_component_without_a_provider(
-    deploy: Deploy, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    deploy: Deploy, others: OthersCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "config"
     monkeypatch.setenv("KUBECONFIG", str(file))
@@ -165,11 +156,11 @@ def test_the_kubeconfig_of_the_surroundings_is_that_of_a_component_without_a_pro
         deploy(lambda: WorkloadGuard("alone", args=WorkloadGuardArgs()) and None, hooks=True)
 
 
-def test_what_is_imported_or_outlives_the_stack_is_left_to_its_owner(deploy: Deploy, server: Server) -> None:
-    server.objects = {f"{NAMESPACES}/network-operator": by("helm")}
+def test_what_is_imported_or_outlives_the_stack_is_left_to_its_owner(deploy: Deploy, others: OthersCluster) -> None:
+    others.answers |= MADE_BY_HELM
 
     def program() -> None:
-        provider = kubernetes.Provider("lab", kubeconfig=server.kubeconfig)
+        provider = kubernetes.Provider("lab", kubeconfig=others.kubeconfig)
         parent = pulumi.ComponentResource("theirs:index:Theirs", "theirs")
         for name, kept in (("imported", {"import_": "network-operator"}), ("kept", {"retain_on_delete": True})):
             opts = child_options(parent, None, provider=provider, **kept)
@@ -181,63 +172,64 @@ def test_what_is_imported_or_outlives_the_stack_is_left_to_its_owner(deploy: Dep
     ] * 2
 
 
-def test_an_update_that_is_not_told_makes_nothing_and_a_preview_goes_on(deploy: Deploy, server: Server) -> None:
-    server.refused = f"{NAMESPACES}/network-operator"
+def test_an_update_that_is_not_told_makes_nothing_and_a_preview_goes_on(deploy: Deploy, others: OthersCluster) -> None:
+    others.answers[f"{NAMESPACES}/network-operator"] = 403
     with pytest.raises(Exception, match="does not report what it has"):
-        up(deploy, server)
-    assert up(deploy, server, preview=True).registrations
+        up(deploy, others)
+    assert up(deploy, others, preview=True).registrations
 
 
-def test_an_update_waits_for_an_api_server_that_nothing_reaches_yet(
-    deploy: Deploy, server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server.objects = {f"{NAMESPACES}/network-operator": by("helm")}
-    monkeypatch.setattr(already_there, "_PAUSE_SECONDS", 0.01)
-    connect, tries = client.connect_plainly, count()
+def nothing_reaches_it(tries: Iterator[int]) -> tuple[Any, str, Any]:
+    connect = client.connect_plainly
 
     def late(kubeconfig: str, *, request_seconds: float) -> Any:
         if next(tries) < 3:
             raise OSError("no such host yet")
         return connect(kubeconfig, request_seconds=request_seconds)
 
-    monkeypatch.setattr(client, "connect_plainly", late)
+    return client, "connect_plainly", late
+
+
+def it_takes_too_long(tries: Iterator[int]) -> tuple[Any, str, Any]:
+    answer = already_there.within_limit
+
+    async def late(asked: Any, limit_seconds: float) -> Any:
+        return None if next(tries) < 3 else await answer(asked, limit_seconds)
+
+    return already_there, "within_limit", late
+
+
+@pytest.mark.parametrize("at_first", [nothing_reaches_it, it_takes_too_long])
+def test_an_update_waits_for_the_answer_of_an_api_server(
+    deploy: Deploy, others: OthersCluster, monkeypatch: pytest.MonkeyPatch, at_first: Any
+) -> None:
+    others.answers |= MADE_BY_HELM
+    monkeypatch.setattr(already_there, "_PAUSE_SECONDS", 0.01)
+    tries = count()
+    monkeypatch.setattr(*at_first(tries))
     with pytest.raises(Exception, match=r"Namespace network-operator \(made by helm\)"):
-        up(deploy, server)
+        up(deploy, others)
     assert next(tries) == 4
 
 
-def test_an_update_waits_for_an_api_server_whose_answer_takes_too_long(
-    deploy: Deploy, server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server.objects = {f"{NAMESPACES}/network-operator": by("helm")}
-    monkeypatch.setattr(already_there, "_PAUSE_SECONDS", 0.01)
-    look, tries = looking.within_limit, count()
-
-    async def late(asked: Any, limit_seconds: float) -> Any:
-        return None if next(tries) < 3 else await look(asked, limit_seconds)
-
-    monkeypatch.setattr(already_there, "within_limit", late)
-    with pytest.raises(Exception, match=r"Namespace network-operator \(made by helm\)"):
-        up(deploy, server)
-    assert next(tries) >= 4
-
-
 def test_an_update_of_a_cluster_that_nothing_reaches_makes_nothing_and_a_preview_goes_on(
-    deploy: Deploy, server: Server, monkeypatch: pytest.MonkeyPatch
+    deploy: Deploy, others: OthersCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(already_there, "_ANSWER_SECONDS", 0)
     monkeypatch.setattr(already_there, "_PAUSE_SECONDS", 0.01)
     with socket.socket() as not_listening:
         not_listening.bind(("127.0.0.1", 0))
         port = not_listening.getsockname()[1]
-        server.kubeconfig = re.sub(r"127\.0\.0\.1:\d+", f"127.0.0.1:{port}", server.kubeconfig)
+        others.kubeconfig = re.sub(r"127\.0\.0\.1:\d+", f"127.0.0.1:{port}", others.kubeconfig)
         with pytest.raises(Exception, match="does not report what it has"):
-            up(deploy, server)
-        assert up(deploy, server, preview=True).registrations
+            up(deploy, others)
+        assert up(deploy, others, preview=True).registrations
 
 
-def test_the_namespace_that_says_whose_the_cluster_is_comes_before_all_else(deploy: Deploy, server: Server) -> None:
-    made = up(deploy, server)
+def test_the_namespace_that_says_whose_the_cluster_is_comes_before_all_else(
+    deploy: Deploy, others: OthersCluster
+) -> None:
+    made = up(deploy, others)
     first = next(found for found in made.registrations if found.name == "rdma-system")
     assert first.inputs["metadata"]["annotations"] == {"aks-infiniband/stack": "aks-infiniband/dev"}
     others = [found for found in made.registrations if found.type.startswith("kubernetes:") and found is not first]

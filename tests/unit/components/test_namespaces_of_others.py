@@ -1,74 +1,51 @@
 """Namespaces of others: missing ones are reported before anything is made, or made if the stack enables that."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pulumi
 import pytest
-from aks_infiniband import RdmaCluster, RdmaClusterArgs, Stack
+from aks_infiniband import RdmaCluster, RdmaClusterArgs
 from aks_infiniband.stack import beforehand
 from aks_infiniband_cli.preflight import checks
 
 from declared.pulumi_mocks import Deploy
-from tests.unit.components.others_cluster import kubeconfig_of, stack_in
+from tests.unit.components.others_cluster import OthersCluster, listed
 from tests.unit.components.stack_files import existing, mistakes, pool
 
+NAMESPACES = "/api/v1/namespaces"
 NAMESPACE = "kubernetes:core/v1:Namespace"
 CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
 
 
-class Server:
-    """An API server with some namespaces."""
-
-    def __init__(self) -> None:
-        self.namespaces: list[str] = ["default", "team-a"]
-        self.status = 200
-        self.kubeconfig = ""
-
-    def answer(self, path: str, *_: Any) -> tuple[int, Any, dict[str, str]]:
-        if path != "/api/v1/namespaces" or self.status != 200:
-            status = 404 if self.status == 200 else self.status
-            return status, {"kind": "Status", "code": status, "message": "no"}, {}
-        items = [{"metadata": {"name": name}} for name in self.namespaces]
-        return 200, {"kind": "NamespaceList", "apiVersion": "v1", "metadata": {}, "items": items}, {}
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    there = Server()
-    with kubeconfig_of(there.answer) as there.kubeconfig:
-        yield there
-
-
-def program(given: Stack) -> Any:
-    return lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=given)).cluster_name
+@pytest.fixture(autouse=True)
+def namespaces(others: OthersCluster) -> None:
+    others.answers[NAMESPACES] = listed({"name": "default"}, {"name": "team-a"})
 
 
 @pytest.mark.parametrize("preview", [True, False])
 def test_those_that_are_missing_are_named_with_what_to_do_before_anything_is_made_in_the_cluster(
-    deploy: Deploy, server: Server, preview: bool
+    deploy: Deploy, others: OthersCluster, preview: bool
 ) -> None:
-    given = stack_in(server.kubeconfig, namespaces=["team-a", "team-b", "team-c"])
     words = (
         r"(?s)does not have the namespace team-b, team-c, which"
         r".*kubectl create namespace team-b; kubectl create namespace team-c"
     )
     with pytest.raises(pulumi.RunError, match=words):
-        deploy(program(given), preview=preview)
+        deploy(others.program(namespaces=["team-a", "team-b", "team-c"]), preview=preview)
 
 
-def test_where_all_are_there_or_a_preview_is_not_told_it_is_gone_on_with(deploy: Deploy, server: Server) -> None:
-    for name, status in (("team-a", 200), ("team-b", 403)):
-        server.status = status
-        made = deploy(program(stack_in(server.kubeconfig, namespaces=[name])), preview=status != 200)
+def test_where_all_are_there_or_a_preview_is_not_told_it_is_gone_on_with(deploy: Deploy, others: OthersCluster) -> None:
+    for name in ("team-a", "team-b"):
+        made = deploy(others.program(namespaces=[name]), preview=others.answers[NAMESPACES] == 403)
         assert name in {found.inputs["metadata"].get("namespace") for found in made.all(CONFIG_MAP)}
         assert name not in {found.inputs["metadata"]["name"] for found in made.all(NAMESPACE)}
+        others.answers[NAMESPACES] = 403
 
 
 def test_where_it_is_asked_for_they_are_made_before_their_config_maps_and_outlive_the_stack(
-    deploy: Deploy, server: Server
+    deploy: Deploy, others: OthersCluster
 ) -> None:
-    made = deploy(program(stack_in(server.kubeconfig, namespaces=["team-a", "team-b"], createNamespaces=True)))
+    made = deploy(others.program(namespaces=["team-a", "team-b"], createNamespaces=True))
     kept = [found for found in made.all(NAMESPACE) if found.request.get("retainOnDelete")]
     assert sorted(found.inputs["metadata"]["name"] for found in kept) == ["team-a", "team-b"]
     theirs = [found for found in made.all(CONFIG_MAP) if found.inputs["metadata"].get("namespace") == "team-b"]
@@ -81,9 +58,9 @@ def test_to_make_none_says_nothing() -> None:
     assert "says nothing without namespaces" in found["workload.createNamespaces"]
 
 
-def test_preflight_says_it_too(server: Server) -> None:
+def test_preflight_says_it_too(others: OthersCluster) -> None:
     def line(*namespaces: str) -> checks.Line:
-        (look, _) = beforehand.looks(server.kubeconfig, stack_in(server.kubeconfig, namespaces=namespaces))
+        (look, _) = beforehand.looks(others.kubeconfig, others.stack(namespaces=namespaces))
         return checks.beforehand(look)
 
     failing = line("team-b")
@@ -91,14 +68,14 @@ def test_preflight_says_it_too(server: Server) -> None:
     assert failing.remedy is not None
     assert failing.remedy.startswith("kubectl create namespace team-b; or set")
     assert line("team-a").state == "pass"
-    server.status = 403
+    others.answers[NAMESPACES] = 403
     assert line("team-a").state == "not checked"
 
 
-def test_pods_for_namespaces_at_restricted_come_with_node_preparation(deploy: Deploy, server: Server) -> None:
+def test_pods_for_namespaces_at_restricted_come_with_node_preparation(deploy: Deploy, others: OthersCluster) -> None:
     def outputs(*, prepared: bool = False) -> Any:
         sections = {"networkOperator": {"valuesFile": None, "nodePreparation": prepared}}
-        given = stack_in(server.kubeconfig, sections, namespaces=["team-a"])
+        given = others.stack(sections, namespaces=["team-a"])
         return deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=given)).pod_templates["ndh100"]).result
 
     assert "restrictedPodTemplate" not in outputs()

@@ -1,42 +1,21 @@
 """In a cluster that others keep, pools that AKS manages itself are refused before anything is made there."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import pulumi
 import pytest
-from aks_infiniband import RdmaCluster, RdmaClusterArgs
 from aks_infiniband.facts.managed import managed_of
 from aks_infiniband.stack import beforehand
 from aks_infiniband_cli.preflight import checks
 
 from declared.pulumi_mocks import Deploy
-from tests.unit.components.others_cluster import kubeconfig_of, stack_in
-
-
-class Server:
-    """An API server with one node of pool a, and one outside all pools."""
-
-    def __init__(self) -> None:
-        self.labels: dict[str, str] = {}
-        self.others: dict[str, str] = {}
-        self.kubeconfig = ""
-
-    def answer(self, path: str, *_: Any) -> tuple[int, Any, dict[str, str]]:
-        if path != "/api/v1/nodes":
-            return 403, {"kind": "Status", "code": 403, "message": "no"}, {}
-        items = [
-            {"metadata": {"name": "ours", "labels": {"pool": "a", **self.labels}}},
-            {"metadata": {"name": "theirs", "labels": self.others}},
-        ]
-        return 200, {"kind": "NodeList", "apiVersion": "v1", "metadata": {}, "items": items}, {}
+from tests.unit.components.others_cluster import OthersCluster, listed
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    there = Server()
-    with kubeconfig_of(there.answer) as there.kubeconfig:
-        yield there
+def labels(others: OthersCluster) -> dict[str, dict[str, str]]:
+    """The labels of two nodes, one of pool a and one outside all pools."""
+    nodes: dict[str, dict[str, str]] = {"ours": {"pool": "a"}, "theirs": {}}
+    others.answers["/api/v1/nodes"] = listed(*({"name": name, "labels": each} for name, each in nodes.items()))
+    return nodes
 
 
 @pytest.mark.parametrize(
@@ -48,18 +27,20 @@ def server() -> Iterator[Server]:
     ],
 )
 def test_a_pool_that_aks_manages_is_refused_by_name(
-    deploy: Deploy, server: Server, label: str, value: str, words: str
+    deploy: Deploy, others: OthersCluster, labels: dict[str, dict[str, str]], label: str, value: str, words: str
 ) -> None:
-    server.labels = {label: value}
+    labels["ours"][label] = value
     with pytest.raises(pulumi.RunError, match=f"(?s)the nodes of pool ndh100 have {words}.*do: "):
-        deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=stack_in(server.kubeconfig))).cluster_name)
-    (look,) = beforehand.looks(server.kubeconfig, stack_in(server.kubeconfig))
+        deploy(others.program())
+    (look,) = beforehand.looks(others.kubeconfig, others.stack())
     assert checks.beforehand(look).state == "fail"
 
 
-def test_what_aks_manages_on_nodes_of_others_is_their_matter(server: Server) -> None:
-    server.others = {"kubernetes.azure.com/network-dra": "rdma"}
-    (look,) = beforehand.looks(server.kubeconfig, stack_in(server.kubeconfig))
+def test_what_aks_manages_on_nodes_of_others_is_their_matter(
+    others: OthersCluster, labels: dict[str, dict[str, str]]
+) -> None:
+    labels["theirs"]["kubernetes.azure.com/network-dra"] = "rdma"
+    (look,) = beforehand.looks(others.kubeconfig, others.stack())
     assert (checks.beforehand(look).state, look.lacking) == ("pass", [])
 
 

@@ -1,14 +1,16 @@
 """The definitions of a Prometheus are looked up in a cluster before anything is made in it."""
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from aks_infiniband.observability.definitions import DefinitionsError, absent, required
 from aks_infiniband.observability.documents import Prometheus
 
-from tests.unit.command_line.loopback import kubeconfig, serving
+from tests.unit.command_line.loopback import kubeconfig
+from tests.unit.components.others_cluster import OthersCluster, listed
+
+KUBE_PROMETHEUS = "monitoring.coreos.com/v1"
 
 
 def asked(cluster: str, prometheus: Prometheus) -> str:
@@ -20,49 +22,31 @@ def asked(cluster: str, prometheus: Prometheus) -> str:
         loop.close()
 
 
-class Server:
-    """An API server that knows some kinds by their plurals, and refuses others."""
-
-    def __init__(self) -> None:
-        self.known, self.forbidden = set[str](), False
-        self.kubeconfig = ""
-
-    def answer(self, path: str, *_: Any) -> tuple[int, Any, dict[str, str]]:
-        api, plural = path.removeprefix("/apis/").split("/namespaces/default/")
-        if self.forbidden:
-            return 403, {"kind": "Status", "code": 403, "reason": "Forbidden", "message": "no"}, {}
-        listed = {"kind": "List", "apiVersion": api, "metadata": {}, "items": []}
-        return (200, listed, {}) if f"{plural}.{api}" in self.known else (404, {"kind": "Status", "code": 404}, {})
+def known(*kinds: str) -> dict[str, Any]:
+    """The answers of an API server that knows these kinds."""
+    return {f"/apis/{KUBE_PROMETHEUS}/namespaces/default/{kind}": listed() for kind in kinds}
 
 
-@pytest.fixture
-def server() -> Iterator[Server]:
-    there = Server()
-    with serving(there.answer) as url:
-        there.kubeconfig = kubeconfig(url)
-        yield there
-
-
-def test_each_kind_that_is_missing_is_named_with_the_command_that_brings_it(server: Server) -> None:
+def test_each_kind_that_is_missing_is_named_with_the_command_that_brings_it(others: OthersCluster) -> None:
     with pytest.raises(DefinitionsError, match=r"no PodMonitor and no PrometheusRule of monitoring.*helm install"):
-        asked(server.kubeconfig, "kube-prometheus")
-    server.known = {"podmonitors.monitoring.coreos.com/v1"}
+        asked(others.kubeconfig, "kube-prometheus")
+    others.answers = known("podmonitors")
     with pytest.raises(DefinitionsError, match=r"has no PrometheusRule of monitoring.coreos.com/v1"):
-        asked(server.kubeconfig, "kube-prometheus")
+        asked(others.kubeconfig, "kube-prometheus")
     with pytest.raises(DefinitionsError, match=r"no PodMonitor of azmonitoring.coreos.com/v1.*az aks update"):
-        asked(server.kubeconfig, "azure")
+        asked(others.kubeconfig, "azure")
 
 
-def test_a_cluster_that_has_them_is_gone_on_with(server: Server) -> None:
-    server.known = {f"{kind}.monitoring.coreos.com/v1" for kind in ("podmonitors", "prometheusrules")}
-    assert asked(server.kubeconfig, "kube-prometheus") == server.kubeconfig
+def test_a_cluster_that_has_them_is_gone_on_with(others: OthersCluster) -> None:
+    others.answers = known("podmonitors", "prometheusrules")
+    assert asked(others.kubeconfig, "kube-prometheus") == others.kubeconfig
 
 
-def test_a_cluster_that_does_not_say_is_gone_on_with_and_why_is_known(server: Server) -> None:
+def test_a_cluster_that_does_not_say_is_gone_on_with_and_why_is_known(others: OthersCluster) -> None:
     """The Kubernetes provider says why, in its own words, when it comes to them."""
-    server.forbidden = True
+    others.answers = {"/apis/azmonitoring.coreos.com/v1/namespaces/default/podmonitors": 403}
     nobody = kubeconfig("https://127.0.0.1:1")
-    for cluster, why in ((server.kubeconfig, "no"), (nobody, "refused"), ("{}", "kubeconfig")):
+    for cluster, why in ((others.kubeconfig, "no"), (nobody, "refused"), ("{}", "kubeconfig")):
         assert asked(cluster, "azure") == cluster
         kinds, unread = absent(cluster, "azure")
         assert kinds == []

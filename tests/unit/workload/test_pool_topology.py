@@ -1,18 +1,17 @@
 """The objects for schedulers of pools: off by default, and their declaration if they are enabled."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pulumi
 import pytest
-from aks_infiniband import PoolTopologyArgs, RdmaCluster, RdmaClusterArgs, Stack
+from aks_infiniband import PoolTopologyArgs
 from aks_infiniband.stack import beforehand
 from aks_infiniband.workload.scheduling import flavor_spec, hyper_node_spec, levels, topology_name
 from aks_infiniband_cli.preflight import checks
 
 from declared.pulumi_mocks import Deploy
 from tests import some_pools
-from tests.unit.components.others_cluster import kubeconfig_of, stack_in
+from tests.unit.components.others_cluster import OthersCluster, listed
 from tests.unit.components.rdma_programs import program
 
 COMPONENT = "aks-infiniband:index:PoolTopology"
@@ -98,31 +97,7 @@ def test_the_component_refuses_the_same_levels_as_the_settings() -> None:
         PoolTopologyArgs(pool=some_pools.pool(), levels=["a", "a"])
 
 
-class Server:
-    """An API server that knows some cluster-wide kinds by their plurals."""
-
-    def __init__(self) -> None:
-        self.known: set[str] = set()
-        self.kubeconfig = ""
-
-    def answer(self, path: str, *_: Any) -> tuple[int, Any, dict[str, str]]:
-        if path == "/api/v1/nodes":
-            return 200, {"kind": "NodeList", "apiVersion": "v1", "metadata": {}, "items": []}, {}
-        api, plural = path.removeprefix("/apis/").rsplit("/", maxsplit=1)
-        if plural not in self.known:
-            return 404, {"kind": "Status", "code": 404}, {}
-        return 200, {"kind": "List", "apiVersion": api, "metadata": {}, "items": []}, {}
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    there = Server()
-    with kubeconfig_of(there.answer) as there.kubeconfig:
-        yield there
-
-
-def told(server: Server, scheduler: Any) -> Stack:
-    return stack_in(server.kubeconfig, {"schedulerTopology": {"scheduler": scheduler}})
+KUEUE = ["kueue.x-k8s.io/v1beta2/topologies", "kueue.x-k8s.io/v1beta2/resourceflavors"]
 
 
 @pytest.mark.parametrize("preview", [True, False])
@@ -131,26 +106,24 @@ def told(server: Server, scheduler: Any) -> Stack:
     [
         (
             "kueue",
-            set(),
+            [],
             r"no Topology and no ResourceFlavor of kueue.x-k8s.io/v1beta2, which.*helm install kueue oci:",
         ),
-        ("kueue", {"topologies"}, r"the cluster has no ResourceFlavor of kueue"),
-        ("volcano", {"topologies"}, r"no HyperNode of topology.volcano.sh/v1alpha1.*helm install volcano"),
+        ("kueue", KUEUE[:1], r"the cluster has no ResourceFlavor of kueue"),
+        ("volcano", KUEUE[:1], r"no HyperNode of topology.volcano.sh/v1alpha1.*helm install volcano"),
     ],
 )
 def test_definitions_that_are_missing_are_named_with_what_brings_them_before_anything_is_made_in_the_cluster(
-    deploy: Deploy, server: Server, scheduler: Any, known: set[str], words: str, preview: bool
+    deploy: Deploy, others: OthersCluster, scheduler: Any, known: list[str], words: str, preview: bool
 ) -> None:
-    server.known = known
-    given = told(server, scheduler)
+    others.answers = {"/api/v1/nodes": listed(), **{f"/apis/{kind}": listed() for kind in known}}
+    told = {"schedulerTopology": {"scheduler": scheduler}}
     with pytest.raises(pulumi.RunError, match=f"(?s){words}"):
-        deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=given)).cluster_name, preview=preview)
-    states = [checks.beforehand(look).state for look in beforehand.looks(server.kubeconfig, given)]
+        deploy(others.program(told), preview=preview)
+    states = [checks.beforehand(look).state for look in beforehand.looks(others.kubeconfig, others.stack(told))]
     assert states == ["pass", "fail"]
 
 
-def test_a_cluster_that_has_the_definitions_is_gone_on_with(deploy: Deploy, server: Server) -> None:
-    server.known = {"topologies", "resourceflavors"}
-    given = told(server, "kueue")
-    made = deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=given)).cluster_name)
-    assert len(made.all(FLAVOR)) == 1
+def test_a_cluster_that_has_the_definitions_is_gone_on_with(deploy: Deploy, others: OthersCluster) -> None:
+    others.answers = {"/api/v1/nodes": listed(), **{f"/apis/{kind}": listed() for kind in KUEUE}}
+    assert len(deploy(others.program({"schedulerTopology": {"scheduler": "kueue"}})).all(FLAVOR)) == 1
