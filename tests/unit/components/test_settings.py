@@ -3,16 +3,18 @@
 import json
 import time
 from dataclasses import FrozenInstanceError
+from pathlib import Path
 from typing import Any
 from unittest.mock import ANY
 
 import pytest
 from aks_infiniband import load
 from aks_infiniband.facts.baselines import FIGURES
+from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.stack.settings.mistakes import model_in
 from aks_infiniband.stack.settings.model import Settings
 
-from tests.unit.components.stack_files import GOOD, changed, made, mistakes
+from tests.unit.components.stack_files import GOOD, changed, loaded, made, mistakes, pool
 
 
 def test_defaults_complete_a_minimal_stack() -> None:
@@ -64,3 +66,17 @@ def test_every_setting_says_what_it_is() -> None:
                 yield f"{path}.{name}"
 
     assert list(undocumented(Settings, "")) == []
+
+
+def test_every_size_of_the_catalogue_makes_a_pool() -> None:
+    for size in SIZES:
+        stack = loaded(pools=[pool(vmSize=size)])
+        assert stack.pools[0].size is SIZES[size]
+
+
+def test_a_program_of_somebody_elses_need_not_have_the_default_files_of_values(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    loaded()
+    assert set(mistakes(changed(gpuOperator={"valuesFile": "values/gpu-operator.yaml"}))) == {"gpuOperator.valuesFile"}

@@ -1,13 +1,17 @@
 """The stack files of the project itself, each through the whole program against mocks."""
 
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from aks_infiniband import SIZES, RdmaCluster, RdmaClusterArgs, load
+from aks_infiniband.facts.kubernetes import RELEASES, minor_of
+from aks_infiniband.facts.releases import DEFAULT_RELEASE
 
 from declared.pulumi_mocks import Deploy, Deployment
+from tests.unit.components.stack_files import made
 
 ROOT = Path(__file__).parents[3]
 STACKS = sorted(ROOT.glob("Pulumi.*.yaml"))
@@ -61,3 +65,13 @@ def test_a_preview_where_nothing_is_there_asks_the_cluster_nothing(deploy: Deplo
     calls = run(deploy, configuration, preview=True).calls
     assert [call for call in calls if not call.startswith("azure-native:features:")] == []
     assert bool(calls) == needs_absence(configuration), "a feature that has to be absent is looked for at preview, too"
+
+
+@pytest.mark.parametrize("name", ["dev", "sriov", "ipoib", "dra", "mixed"])
+@pytest.mark.field_report("R1")
+def test_the_stacks_versions_have_nine_months_left_and_are_named_by_both_operators(name: str) -> None:
+    file = ROOT / f"Pulumi.{name}.yaml"
+    settings = made(load(yaml.safe_load(file.read_text())["config"])).settings
+    release = RELEASES[minor_of(settings.kubernetes_version)]
+    assert release.last_day(settings.support_plan) >= date(2027, 8, 22)
+    assert DEFAULT_RELEASE.unnamed(settings.kubernetes_version) == []

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, get_args
 
 import pytest
-from aks_infiniband import SettingsError, load
 from aks_infiniband.azure.arguments import SystemPool
 from aks_infiniband.azure.machines import Autoscale, Machines, OrdinaryPool
 from aks_infiniband.facts.baselines import GivenThreshold
@@ -18,8 +17,6 @@ from aks_infiniband.stack.settings.mistakes import model_in
 from aks_infiniband.stack.settings.model import Settings
 from aks_infiniband.validation.options import ValidationOptions
 from pydantic import BaseModel
-
-from tests.unit.components.stack_files import changed, pool
 
 H100 = {"name": "a", "size": SIZES["Standard_ND96isr_H100_v5"], "gpu_driver": "operator"}
 ORDINARY = {"name": "a", "vm_size": "Standard_D8s_v5"}
@@ -78,28 +75,6 @@ def test_a_limit_is_above_zero_and_below_what_nothing_measures(value: Any) -> No
     assert GivenThreshold(warn=1.5).fail is None
 
 
-@pytest.mark.parametrize(
-    ("section", "key", "values", "said"),
-    [
-        ("readiness", "pollSeconds", (1e-300, 1e-9, 0, -1), "must be greater than or equal to 0.1"),
-        ("readiness", "pollSeconds", (3601, 1e308), "must be less than or equal to 3600"),
-        ("readiness", "stableSeconds", (-1,), "must be greater than or equal to 0"),
-        ("readiness", "timeoutSeconds", (0.5,), "must be greater than or equal to 1"),
-        ("validation", "timeoutSeconds", (0,), "must be greater than or equal to 1"),
-        ("validation", "timeoutSeconds", (86401,), "must be less than or equal to 86400"),
-        ("readiness", "pollSeconds", (float("nan"), float("inf")), "must be a finite number"),
-    ],
-)
-def test_a_setting_out_of_its_bounds_is_refused_with_its_key(
-    section: str, key: str, values: tuple[float, ...], said: str
-) -> None:
-    for value in values:
-        with pytest.raises(SettingsError) as refused:
-            load(changed(**{section: {key: value}}))
-        (mistake,) = [found for found in refused.value.mistakes if found.key == f"aks-infiniband:{section}.{key}"]
-        assert said in mistake.reason
-
-
 def sections(model: type[BaseModel], found: set[type[BaseModel]]) -> set[type[BaseModel]]:
     if model not in found:
         found.add(model)
@@ -137,12 +112,3 @@ def test_every_number_of_these_arguments_has_bounds(kind: Any) -> None:
         if is_number(hint):
             parts = (hint, *get_args(hint))
             assert any(hasattr(part, "__metadata__") for part in parts), f"{kind.__name__}.{field.name}"
-
-
-def test_a_pools_numbers_are_told_by_their_place() -> None:
-    with pytest.raises(SettingsError) as refused:
-        load(changed(pools=[pool(count=0, osDiskSizeGb=1)]))
-    assert {found.key for found in refused.value.mistakes} >= {
-        "aks-infiniband:pools[0].count",
-        "aks-infiniband:pools[0].osDiskSizeGb",
-    }

@@ -4,16 +4,13 @@ import json
 from typing import Any
 
 import pytest
-import yaml
 from aks_infiniband.light_check.documents import exporter_spec, pool_labels
 from aks_infiniband.observability.documents import monitors, rules
 from aks_infiniband.resources.registry import SOURCES
 
 from declared.pulumi_mocks import SUBSCRIPTION, Deploy, Deployment
 from tests.some_pools import pool
-from tests.unit.components.rdma_programs import CLUSTER, program, stack_of
-from tests.unit.components.stack_files import changed, existing, mistakes
-from tests.unit.components.stack_files import pool as pool_there
+from tests.unit.components.rdma_programs import CLUSTER, program
 
 COMPONENT = "aks-infiniband:index:Observability"
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
@@ -87,13 +84,6 @@ def test_azures_collector_finds_no_dollar_in_a_monitor_and_the_limits_that_it_as
         assert limits == {"labelLimit": 63, "labelNameLengthLimit": 511, "labelValueLengthLimit": 1023}
 
 
-def test_where_gpus_are_watched_helm_values_cannot_switch_their_exporter_off() -> None:
-    off = {"valuesFile": None, "values": {"dcgmExporter": {"enabled": False}}}
-    assert stack_of(gpuOperator=off)
-    found = mistakes(changed(gpuOperator=off, observability={"prometheus": "azure"}))
-    assert set(found) == {"gpuOperator.values.dcgmExporter.enabled"}
-
-
 def test_an_exporter_says_what_a_machine_of_its_pool_ought_to_show(deploy: Deploy) -> None:
     made = watched(deploy)
     texts = named(made, CONFIG_MAP)["infiniband-exporter"]["data"]
@@ -130,12 +120,6 @@ def test_grafana_finds_the_dashboard_by_its_label(deploy: Deploy) -> None:
     assert json.loads(found["data"]["aks-infiniband.json"])["title"] == "InfiniBand and GPUs"
 
 
-def test_a_prometheus_that_there_is_not_is_refused() -> None:
-    found = mistakes(changed(observability=yaml.safe_load("prometheus: grafana-cloud")))
-    assert set(found) == {"observability.prometheus"}
-    assert set(mistakes(changed(observability={}))) == {"observability.prometheus"}
-
-
 WORKSPACE = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/g/providers/Microsoft.Monitor/accounts/w"
 RULE_GROUP = "azure-native:alertsmanagement:PrometheusRuleGroup"
 
@@ -167,13 +151,3 @@ def test_a_rule_of_azure_monitor_says_what_prometheus_rule_says_in_azures_words(
     assert "for" not in xid
     assert (symbols["for"], symbols["severity"]) == ("PT5M", 2)
     assert down["resolveConfiguration"] == {"autoResolved": True, "timeToResolve": "PT10M"}
-
-
-def test_a_workspace_is_for_azures_prometheus_and_a_cluster_that_the_program_makes() -> None:
-    given = {"workspaceId": WORKSPACE}
-    for file in (
-        changed(observability={"prometheus": "kube-prometheus", **given}),
-        existing(pool_there(nodeSelector={"pool": "a"}), observability={"prometheus": "azure", **given}),
-        changed(observability={"prometheus": "azure", "workspaceId": "w"}),
-    ):
-        assert set(mistakes(file)) == {"observability.workspaceId"}

@@ -6,12 +6,16 @@ from functools import cache
 from typing import Any, Final
 
 import pulumi
-from aks_infiniband import RdmaCluster, RdmaClusterArgs, load
+from aks_infiniband import SIZES, RdmaCluster, RdmaClusterArgs, Stack, load
+from aks_infiniband.facts.catalog.machine import keeps_gpu_operator_off
+from aks_infiniband.facts.releases import OPERATOR_RELEASES
+from aks_infiniband_cli.preflight import chart_images
 
 from declared.program import requests_of
 from declared.recording import document, label
 from tests.cases import Case, changes, patched, plain
 from tests.some_pools import H100, HBV4, MI300X
+from tests.unit.settings.cases import configuration
 
 _USUAL: Final[dict[str, Any]] = {
     "azure-native:location": "southcentralus",
@@ -104,8 +108,34 @@ def _facts(case: Case) -> Mapping[str, Any]:
     return load(_configuration(patched(copy.deepcopy(usual), case.get("stack", {})))).revalidate_when
 
 
+_ASKED: Final[Mapping[str, Callable[[Stack], Any]]] = {
+    "driver image": chart_images.gpu_driver,
+    "charts not known": lambda stack: [line.check for line in chart_images.not_known(stack)],
+}
+
+
+def outcome_of_loaded(case: Case) -> dict[str, Any]:
+    """A stack file as it is loaded. `shows` has paths of attributes from the stack on; of a list each item is shown,
+    or the one of a number. `stack` and `without` differ from the good stack of the settings' tests.
+    """
+    loaded = load(configuration(case))
+    return {path: _ASKED[path](loaded) if path in _ASKED else _at(loaded, path.split(".")) for path in case["shows"]}
+
+
+def _at(value: Any, path: list[str]) -> Any:
+    if not path:
+        return value if isinstance(value, bool | int | float | list | tuple | Mapping) or value is None else str(value)
+    first, *rest = path
+    if isinstance(value, list | tuple):
+        return _at(value[int(first)], rest) if first.isdigit() else [_at(item, path) for item in value]
+    return _at(value[first] if isinstance(value, Mapping) else getattr(value, first), rest)
+
+
 FAMILIES: Final[Mapping[str, Callable[[Case], Any]]] = {
     "stack": outcome_of_stack,
     "revalidated": outcome_of_revalidated,
+    "loaded": outcome_of_loaded,
+    "unnamed": lambda case: {name: release.unnamed(case["kubernetes"]) for name, release in OPERATOR_RELEASES.items()},
+    "untouched": lambda case: keeps_gpu_operator_off(case["owner"], SIZES.get(case["size"]), case["size"]),
 }
 """By the first word of a file's name, what gives the outcome of a case."""

@@ -2,16 +2,21 @@
 the words again; read the diff.
 
 A file is a subject, a key in it is a rule. `stack` has the keys that differ from a good stack, `without` those that are
-left out; {kubeconfig} stands for the path of one.
+left out; {kubeconfig} stands for the path of one, {folder} for the folder of the program. `called` is the name of the
+stack, `day` the day on which it is read.
 """
 
 import copy
 from collections.abc import Iterator, Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any, Final
+from unittest.mock import patch
 
+import pulumi
 import yaml
 from aks_infiniband import SettingsError, load
+from aks_infiniband.stack.settings.consistency import cluster
 
 from tests.cases import replaced
 from tests.unit.components.stack_files import GOOD, KUBECONFIG
@@ -19,6 +24,7 @@ from tests.unit.components.stack_files import GOOD, KUBECONFIG
 FOLDER: Final = Path(__file__).parent
 _OURS: Final = "aks-infiniband:"
 _PATH: Final = "{kubeconfig}"
+_DAY: Final = "2026-11-22"
 Subject = dict[str, dict[str, Any]]
 
 
@@ -43,13 +49,19 @@ def configuration(case: Mapping[str, Any]) -> dict[str, Any]:
 def refused(case: Mapping[str, Any]) -> dict[str, str]:
     """The mistakes of a case, by key; a second mistake of a key is appended."""
     found: dict[str, str] = {}
-    try:
-        load(configuration(case))
-    except SettingsError as error:
-        for mistake in error.mistakes:
-            key = _short(mistake.key)
-            found[key] = f"{found[key]}\n{mistake.reason}" if key in found else mistake.reason
-    told: dict[str, str] = replaced(found, str(KUBECONFIG), _PATH)
+    day = date.fromisoformat(case.get("day", _DAY))
+    with (
+        patch.object(cluster, "today", lambda: day),
+        patch.object(pulumi, "get_project", lambda: "project"),
+        patch.object(pulumi, "get_stack", lambda: case.get("called", "stack")),
+    ):
+        try:
+            load(configuration(case))
+        except SettingsError as error:
+            for mistake in error.mistakes:
+                key = _short(mistake.key)
+                found[key] = f"{found[key]}\n{mistake.reason}" if key in found else mistake.reason
+    told: dict[str, str] = replaced(replaced(found, str(KUBECONFIG), _PATH), str(Path.cwd()), "{folder}")
     return told
 
 
