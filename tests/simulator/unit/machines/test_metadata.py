@@ -43,3 +43,11 @@ def test_the_address_that_a_pod_is_given_leads_to_the_machines_own_files(tmp_pat
     found = read_placement(address)
     assert (found["group"], found["scale_set"]) == (group_of(MACHINES[0]), "aks-ndh100-33735988-vmss")
     assert with_metadata_of(tmp_path, "--poll-seconds") == "--poll-seconds"
+
+
+def test_a_machine_on_another_host_names_that_one_and_keeps_its_vm_id() -> None:
+    before, after = (
+        metadata_files(size="Standard_HB120rs_v3", machine=MACHINES[0], faults=[], moved=n) for n in (0, 1)
+    )
+    assert before["metadata/instance/compute"] == after["metadata/instance/compute"]
+    assert before["var/lib/hyperv/.kvp_pool_3"] != after["var/lib/hyperv/.kvp_pool_3"]

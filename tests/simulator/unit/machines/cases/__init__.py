@@ -4,6 +4,6 @@ from pathlib import Path
 from typing import Final
 
 from tests.cases import Cases
-from tests.simulator.unit.machines.cases import hardware, pods
+from tests.simulator.unit.machines.cases import hardware, kubelet, pods
 
-CASES: Final = Cases(folder=Path(__file__).parent, families={**hardware.FAMILIES, **pods.FAMILIES})
+CASES: Final = Cases(folder=Path(__file__).parent, families={**hardware.FAMILIES, **kubelet.FAMILIES, **pods.FAMILIES})
