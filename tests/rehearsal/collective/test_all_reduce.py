@@ -142,27 +142,21 @@ def test_a_pod_that_comes_late_is_waited_for(machines: Machines) -> None:
     assert [size["bytes"] for size in run["sizes"]] == [MIB]
 
 
-def test_a_rank_that_is_killed_is_named_and_nothing_is_left_running(machines: Machines) -> None:
+@pytest.mark.parametrize(
+    ("sent", "key", "words"),
+    [(signal.SIGKILL, "measured", "SIGKILL"), (signal.SIGSTOP, "cause", "no longer answers")],
+)
+def test_a_rank_that_is_killed_or_hangs_is_named_and_nothing_is_left_running(
+    machines: Machines, sent: signal.Signals, key: str, words: str
+) -> None:
     machines.make(gpus=2)
-    victim = threading.Thread(target=send_to_rank_3, args=(machines, signal.SIGKILL))
+    victim = threading.Thread(target=send_to_rank_3, args=(machines, sent))
     victim.start()
     run = machines.all_reduce([GIB] * 2000)
     victim.join()
     (check,) = blamed(run)
     assert (check["node"], check["device"]) == ("aks-p-1", "GPU 1")
-    assert "SIGKILL" in check["measured"]
-    assert processes(machines.run, "RANK=") == []
-
-
-def test_a_rank_that_hangs_is_named_and_ended(machines: Machines) -> None:
-    machines.make(gpus=2)
-    victim = threading.Thread(target=send_to_rank_3, args=(machines, signal.SIGSTOP))
-    victim.start()
-    run = machines.all_reduce([GIB] * 2000)
-    victim.join()
-    (check,) = blamed(run)
-    assert (check["node"], check["device"]) == ("aks-p-1", "GPU 1")
-    assert "no longer answers" in check["cause"]
+    assert words in check[key]
     assert processes(machines.run, "RANK=") == []
 
 

@@ -14,6 +14,8 @@ from tests.rehearsal.samples import completed_sample
 from tests.rehearsal.stacks.conftest import AKSS_NAMES, Stack
 from tests.rehearsal.waiting import eventually
 
+from .conftest import destroy_and_keep_machines
+
 EXAMPLE, STACK = "any-cluster", "lab"
 
 
@@ -95,9 +97,4 @@ def test_in_mode_driver_only_no_plugin_hands_out_devices_and_pods_have_them_all_
 
 
 def test_destroy_takes_what_the_program_made_and_leaves_the_cluster(example: Stack, brought_up: Outcome) -> None:
-    machines = {node["metadata"]["name"] for node in example.nodes()}
-    destroyed = example.run("destroy")
-    assert destroyed.succeeded, destroyed.said
-    assert {node["metadata"]["name"] for node in example.nodes()} == machines
-    left = {str(namespace.to_dict()["metadata"]["name"]) for namespace in example.cluster().list(Namespace)}
-    assert not left & {"network-operator", "gpu-operator", "aks-infiniband", "aks-infiniband-system"}
+    destroy_and_keep_machines(example)

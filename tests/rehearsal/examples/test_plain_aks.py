@@ -14,13 +14,6 @@ EXAMPLE, STACK = "plain-aks", "web"
 pytestmark = pytest.mark.long
 
 
-@pytest.fixture(scope="module")
-def brought_up(example: Stack) -> Outcome:
-    outcome = example.up()
-    assert outcome.succeeded, outcome.said
-    return outcome
-
-
 def test_the_release_runs_in_the_cluster_with_the_image_of_the_teams_registry(
     example: Stack, brought_up: Outcome
 ) -> None:

@@ -3,6 +3,7 @@
 import json
 import signal
 import subprocess
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -122,21 +123,25 @@ def test_a_destroy_leaves_every_pod(stack: Stack, alone: Engine, program: str, t
     assert in_cluster(stack) == before
 
 
-@pytest.mark.parametrize(("program", "begins"), [(STACK, "rdma-system"), (ALONE, "network-operator")])
-def test_a_destroy_after_a_kill_leaves_every_pod(stack: Stack, alone: Engine, program: str, begins: str) -> None:
-    """begins: what the update has begun when it is killed."""
+def kill_an_up_and_destroy(stack: Stack, engine: Engine, begun: Callable[[Path], bool]) -> None:
+    """begun: true of the log of the update's events when it is to be killed."""
     before, rehearsal = in_cluster(stack), stack.rehearsal
-    engine = rehearsal.engine() if program == STACK else alone
     with the_only_command(rehearsal.run):
         under_way = engine.run("up", "--yes", "--skip-preview")
-        begun = under_way.event_log
-        eventually(lambda: begun.exists() and begins in begun.read_text(), seconds=120)
+        eventually(lambda: begun(under_way.event_log), seconds=120)
         under_way.process.kill()
         under_way.process.wait()
         rehearsal.recover(engine)
         destroyed = run(engine, "destroy")
     assert destroyed.succeeded, destroyed.said
     assert in_cluster(stack) == before
+
+
+@pytest.mark.parametrize(("program", "begins"), [(STACK, "rdma-system"), (ALONE, "network-operator")])
+def test_a_destroy_after_a_kill_leaves_every_pod(stack: Stack, alone: Engine, program: str, begins: str) -> None:
+    """begins: what the update has begun when it is killed."""
+    engine = stack.rehearsal.engine() if program == STACK else alone
+    kill_an_up_and_destroy(stack, engine, lambda log: log.exists() and begins in log.read_text())
 
 
 def test_one_machine_is_looked_at_without_a_stack_and_all_that_was_brought_is_gone(
@@ -274,19 +279,10 @@ def test_with_both_operators_kept_by_others_a_kill_and_a_destroy_leave_every_pod
     stack: Stack,
 ) -> None:
     """The last of the module: it changes the stack file."""
-    before, rehearsal = in_cluster(stack), stack.rehearsal
+    before = in_cluster(stack)
     operators = {"existing": True}
     stack.settings(networkOperator={**operators, "nodePreparation": True}, gpuOperator=operators)
-    engine = rehearsal.engine()
-    with the_only_command(rehearsal.run):
-        under_way = engine.run("up", "--yes", "--skip-preview")
-        eventually(lambda: "aks-infiniband-system" in in_cluster(stack), seconds=120)
-        under_way.process.kill()
-        under_way.process.wait()
-        rehearsal.recover(engine)
-        destroyed = run(engine, "destroy")
-    assert destroyed.succeeded, destroyed.said
-    assert in_cluster(stack) == before
+    kill_an_up_and_destroy(stack, stack.rehearsal.engine(), lambda _: "aks-infiniband-system" in in_cluster(stack))
     up = stack.up()
     assert up.succeeded, up.said
     assert stack.verdicts() == {"ndh100": "pass"}

@@ -24,15 +24,16 @@ NETWORK_OPERATOR: Final = ("**:Release::rdma-network-operator", *NIC_POLICIES)
 
 def driver_images(stack: Stack) -> dict[str, str]:
     """The OFED driver's image on each node."""
-    pods = stack.cluster().list(Pod, namespace="network-operator", labels={"nvidia.com/ofed-driver": ""})
-    found: list[dict[str, Any]] = [pod.to_dict() for pod in pods]
-    placed = (pod["spec"] for pod in found if "nodeName" in pod["spec"])  # a new one does not have a node yet
-    return {spec["nodeName"]: spec["containers"][0]["image"] for spec in placed}
+    return _images(stack, "network-operator", {"nvidia.com/ofed-driver": ""})
 
 
 def gpu_driver_images(stack: Stack) -> dict[str, str]:
     """The GPU driver's image on each node."""
-    pods = stack.cluster().list(Pod, namespace="gpu-operator", labels={"app": "nvidia-driver-daemonset"})
+    return _images(stack, "gpu-operator", {"app": "nvidia-driver-daemonset"})
+
+
+def _images(stack: Stack, namespace: str, labels: dict[str, str]) -> dict[str, str]:
+    pods = stack.cluster().list(Pod, namespace=namespace, labels={**labels})
     found: list[dict[str, Any]] = [pod.to_dict() for pod in pods]
     placed = (pod["spec"] for pod in found if "nodeName" in pod["spec"])  # a new one does not have a node yet
     return {spec["nodeName"]: spec["containers"][0]["image"] for spec in placed}
