@@ -32,6 +32,14 @@ def others() -> Iterator[OthersCluster]:
         yield cluster
 
 
+@pytest.fixture
+def warnings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The program's warnings."""
+    said: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", lambda text, **_: said.append(text))
+    return said
+
+
 def _told_already(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """Keep quiet about what the outputs of a failed program hold: `deploy` has raised the failure.
 

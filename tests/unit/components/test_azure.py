@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pulumi
 import pytest
 from aks_infiniband import ClusterNetwork, SystemPool
 
@@ -17,10 +16,8 @@ PRINCIPAL = {"getUserAssignedIdentity": {"id": THEIRS, "name": "aks", "principal
 
 
 def test_a_change_of_the_system_pool_is_left_alone_with_a_warning_that_says_what_to_do(
-    deploy: Deploy, monkeypatch: pytest.MonkeyPatch
+    deploy: Deploy, warnings: list[str]
 ) -> None:
-    warnings: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", lambda text, **_: warnings.append(text))
     system = {"name": "system", "vmSize": "standard_d8s_v5", "count": 2}
     there = {"agentPoolProfiles": [{"name": "ndh100", "count": 9}, system]}
 

@@ -5,7 +5,6 @@ import json
 import shutil
 from typing import Any
 
-import pulumi
 import pytest
 import yaml
 from aks_infiniband import Access
@@ -114,10 +113,8 @@ def test_an_update_without_kubelogin_stops_before_anything_is_made(kubelogin: An
 
 
 def test_a_preview_without_kubelogin_is_a_preview_with_a_warning(
-    kubelogin: Any, deploy: Deploy, monkeypatch: pytest.MonkeyPatch
+    kubelogin: Any, deploy: Deploy, warnings: list[str]
 ) -> None:
-    warnings: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", lambda text, **_: warnings.append(text))
     kubelogin.clear()
     deployment = deploy(lambda: cluster(access=ENTRA).cluster_name, preview=True)
     assert deployment.all(CLUSTER)

@@ -13,19 +13,19 @@ from declared.pulumi_mocks import Deploy, Deployment, Refusal
 from tests.unit.components.azure_programs import POOL, node_pool, ordinary_pool
 
 
-def inputs_of(deploy: Deploy, program: Any) -> dict[str, Any]:
-    return deploy(program).one(POOL).inputs
-
-
-@pytest.mark.field_report("A4b")
-def test_a_pool_whose_gpu_driver_azure_gives_to_somebody_else_stops_the_deployment(deploy: Deploy) -> None:
-    with pytest.raises(NodePoolError, match=r"gpuProfile\.driver Install in Azure; it must be None"):
-        deploy(lambda: node_pool().ready, outputs={POOL: {"gpuProfile": {"driver": "Install"}}})
-
-
-def test_a_pool_is_as_large_as_the_placement_group_that_the_subscription_was_granted(deploy: Deploy) -> None:
-    inputs = inputs_of(deploy, lambda: node_pool(node_count=140, placement_group_limit=300).ready)
-    assert inputs["count"] == 140
+@pytest.mark.field_report("A4b", "A3c")
+@pytest.mark.parametrize(
+    ("there", "words"),
+    [
+        ({"gpuProfile": {"driver": "Install"}}, r"gpuProfile\.driver Install in Azure; it must be None"),
+        ({"provisioningState": "Failed"}, "pool ndh100 is Failed in Azure; it must be Succeeded"),
+    ],
+)
+def test_a_pool_that_azure_left_failed_or_gave_another_gpu_driver_stops_the_deployment(
+    deploy: Deploy, there: Any, words: str
+) -> None:
+    with pytest.raises(NodePoolError, match=words):
+        deploy(lambda: node_pool().ready, outputs={POOL: there})
 
 
 @pytest.mark.field_report("D2b", "A7")
@@ -42,10 +42,11 @@ def test_an_autoscaled_pool_begins_with_its_count_and_follows_the_autoscaler_fro
     assert made({"name": "ndh100", "count": 5})["count"] == 5
 
 
-def test_a_pool_of_fixed_size_is_not_looked_up(deploy: Deploy) -> None:
-    deployment = deploy(lambda: node_pool().ready)
+def test_a_pool_of_fixed_size_is_not_looked_up_and_as_large_as_the_granted_placement_group(deploy: Deploy) -> None:
+    deployment = deploy(lambda: node_pool(node_count=140, placement_group_limit=300).ready)
     assert deployment.calls == []
-    assert deployment.one(POOL).inputs["enableAutoScaling"] is False
+    inputs = deployment.one(POOL).inputs
+    assert (inputs["enableAutoScaling"], inputs["count"]) == (False, 140)
 
 
 def test_an_autoscaled_pool_that_cannot_be_looked_up_stops_the_deployment(deploy: Deploy) -> None:
@@ -53,12 +54,6 @@ def test_an_autoscaled_pool_that_cannot_be_looked_up_stops_the_deployment(deploy
     refused = {"getAgentPool": Refusal("Status=403 AuthorizationFailed")}
     with pytest.raises(Exception, match="AuthorizationFailed"):
         deploy(lambda: node_pool(autoscale=bounds).ready, answers=refused)
-
-
-@pytest.mark.field_report("A3c")
-def test_a_pool_that_azure_left_failed_stops_the_deployment(deploy: Deploy) -> None:
-    with pytest.raises(NodePoolError, match="pool ndh100 is Failed in Azure; it must be Succeeded"):
-        deploy(lambda: node_pool().ready, outputs={POOL: {"provisioningState": "Failed"}})
 
 
 @pytest.mark.field_report("R12")
@@ -72,10 +67,8 @@ def test_a_pool_that_azure_left_failed_stops_the_deployment(deploy: Deploy) -> N
     ],
 )
 def test_another_kubernetes_is_warned_of_where_ubuntu_becomes_another_system(
-    deploy: Deploy, monkeypatch: pytest.MonkeyPatch, before: str | None, after: str, sku: str, warns: bool
+    deploy: Deploy, warnings: list[str], before: str | None, after: str, sku: str, warns: bool
 ) -> None:
-    said: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", said.append)
     old, new = ({"orchestratorVersion": version, "osSKU": sku} for version in (before, after))
 
     def program() -> pulumi.Output[Any]:
@@ -84,7 +77,7 @@ def test_another_kubernetes_is_warned_of_where_ubuntu_becomes_another_system(
         return pulumi.Output.from_input(hook(args))
 
     deploy(program)
-    assert [text.partition(":")[0] for text in said] == ["rdma-nd"] * warns
+    assert [text.partition(":")[0] for text in warnings] == ["rdma-nd"] * warns
 
 
 def pools_made(deploy: Deploy, operations: Any) -> Deployment:

@@ -43,12 +43,10 @@ def test_pools_that_met_do_not_meet_again(monkeypatch: pytest.MonkeyPatch) -> No
     assert all(60 <= pause <= 120 for pause in pauses)
 
 
-def test_every_retry_is_told_with_what_azure_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", lambda text, **_: said.append(text))
+def test_every_retry_is_told_with_what_azure_said(monkeypatch: pytest.MonkeyPatch, warnings: list[str]) -> None:
     monkeypatch.setattr(azure, "_FIRST_PAUSE_SECONDS", 0.001)
     assert asyncio.run(azure.on_error_of_azure(failed(BUSY, operation="delete"))) is True
-    (text,) = said
+    (text,) = warnings
     assert "rdma-ndh100: Azure refuses to delete it now: Status=409" in text
     assert "nodepool1 - Creating" in text
     assert f"retry 1 of at most {MOST_RETRIES}" in text

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import pulumi
 import pytest
 from aks_infiniband import (
     GpuOperator,
@@ -46,14 +45,12 @@ def network_operator(**more: Any) -> Any:
     ],
 )
 def test_a_chart_of_another_release_than_the_parts_that_policies_name_is_warned_of(
-    deploy: Deploy, monkeypatch: pytest.MonkeyPatch, chart: dict[str, str], warned: bool
+    deploy: Deploy, warnings: list[str], chart: dict[str, str], warned: bool
 ) -> None:
-    said: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", lambda text, **_: said.append(text))
     deploy(lambda: network_operator(chart=chart_source(NETWORK_OPERATOR_CHART, **chart)))
-    assert bool(said) is warned
+    assert bool(warnings) is warned
     if warned:
-        assert "chart.version is 26.7.0; the policies name drivers, plugins and CNIs of 26.4.1" in said[0]
+        assert "chart.version is 26.7.0; the policies name drivers, plugins and CNIs of 26.4.1" in warnings[0]
 
 
 @pytest.mark.field_report("B6", "A10")

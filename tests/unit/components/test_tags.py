@@ -1,8 +1,5 @@
 """Tags in the stack file reach every Azure resource that takes any, within Azure's limits."""
 
-import pulumi
-import pytest
-
 from declared.pulumi_mocks import Deploy
 from rehearsal.azure.resources import KINDS
 from tests.unit.components.rdma_programs import CLUSTER, program
@@ -33,9 +30,7 @@ def test_the_most_that_azure_takes_is_taken() -> None:
     assert loaded(cluster=cluster(tags=tags))
 
 
-def test_other_tags_of_the_system_pool_are_warned_of(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> None:
-    warnings: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", lambda text, **_: warnings.append(text))
+def test_other_tags_of_the_system_pool_are_warned_of(deploy: Deploy, warnings: list[str]) -> None:
     profile = {"name": "system", "vmSize": "Standard_D8s_v5", "count": 2, "tags": {"costcenter": "1"}}
     deploy(program(cluster=cluster(tags=TAGS)), outputs={CLUSTER: {"agentPoolProfiles": [profile]}})
     (said,) = [text for text in warnings if "system pool" in text]

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pulumi
 import pytest
 from aks_infiniband.validation.explanation import evidence
 from aks_infiniband.validation.payload.report.document import build_report
@@ -39,13 +38,11 @@ def test_a_report_that_is_kept_is_believed_whatever_has_become_of_the_config_map
     [("another-job", None), (RUN, "report sha256:0"), (RUN, "pool ndh100: pass"), (RUN, "")],
 )
 def test_a_report_that_its_jobs_pods_do_not_prove_does_not_count(
-    validated: Any, expected: Any, monkeypatch: Any, run: str, left: Any
+    validated: Any, expected: Any, warnings: list[str], run: str, left: Any
 ) -> None:
-    said: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", lambda text, **_: said.append(text))
     forged = build_report({"run": run, "mode": "enforce", "finished": "t"}, {}, [PASSED], expected, {})
     assert validated(report=forged, said=left).result["verdict"] == "not measured"
-    assert "is not what its Job's pods have left" in said[0]
+    assert "is not what its Job's pods have left" in warnings[0]
 
 
 def test_what_is_kept_may_be_no_report(validated: Any) -> None:
@@ -82,22 +79,18 @@ def test_mode_off_makes_nothing_and_says_not_measured(validated: Any, asked: lis
 
 
 def test_in_mode_warn_a_failed_report_is_a_warning_and_an_output(
-    validated: Any, expected: Any, monkeypatch: Any
+    validated: Any, expected: Any, warnings: list[str]
 ) -> None:
-    said: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", lambda text, **_: said.append(text))
     failed = make_check(
         "hca-state", "fail", node="n0", device="mlx5_ib3", expected="ACTIVE", measured="DOWN", cause="c"
     )
     report = build_report({"run": RUN, "mode": "warn", "finished": "t"}, {}, [failed], expected, {})
 
     assert validated("warn", report=report).result["verdict"] == "fail"
-    assert len(said) == 1
-    assert "hca-state on n0 (mlx5_ib3)" in said[0]
+    assert len(warnings) == 1
+    assert "hca-state on n0 (mlx5_ib3)" in warnings[0]
 
 
-def test_a_passing_report_warns_of_nothing(validated: Any, monkeypatch: Any) -> None:
-    said: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", lambda text, **_: said.append(text))
+def test_a_passing_report_warns_of_nothing(validated: Any, warnings: list[str]) -> None:
     validated()
-    assert said == []
+    assert warnings == []

@@ -1,4 +1,4 @@
-"""The kinds of cases on what a kubelet hands to pods, and on what a machine keeps when it starts anew."""
+"""The kinds of cases on a kubelet: devices, files and addresses of pods. One kind is on faults that a boot cures."""
 
 import json
 from collections.abc import Callable, Mapping
