@@ -11,7 +11,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 import pytest
 from aks_infiniband import NetworkOperator, WorkloadGuard, WorkloadGuardArgs
-from aks_infiniband.access import client
+from aks_infiniband.access import client, looking
 from aks_infiniband.resources import already_there
 from aks_infiniband.resources.options import child_options
 
@@ -191,7 +191,7 @@ def nothing_reaches_it(tries: Iterator[int]) -> tuple[Any, str, Any]:
 
 
 def it_takes_too_long(tries: Iterator[int]) -> tuple[Any, str, Any]:
-    answer = already_there.within_limit
+    answer = looking.within_limit
 
     async def late(asked: Any, limit_seconds: float) -> Any:
         return None if next(tries) < 3 else await answer(asked, limit_seconds)
@@ -232,9 +232,9 @@ def test_the_namespace_that_says_whose_the_cluster_is_comes_before_all_else(
     made = up(deploy, others)
     first = next(found for found in made.registrations if found.name == "rdma-system")
     assert first.inputs["metadata"]["annotations"] == {"aks-infiniband/stack": "aks-infiniband/dev"}
-    others = [found for found in made.registrations if found.type.startswith("kubernetes:") and found is not first]
-    assert others
-    assert [found.name for found in others if "rdma-system" not in found.dependencies] == []
+    rest = [found for found in made.registrations if found.type.startswith("kubernetes:") and found is not first]
+    assert rest
+    assert [found.name for found in rest if "rdma-system" not in found.dependencies] == []
 
 
 @pytest.mark.parametrize(
