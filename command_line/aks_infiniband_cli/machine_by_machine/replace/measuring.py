@@ -77,6 +77,15 @@ def missing(machine: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str
     return lacking
 
 
+def counted(machine: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
+    """The count of a machine that lacks no device, in words. The arguments are those of `missing`."""
+    if "hcas" not in machine:
+        return "the machine itself does not report what it has"
+    if (expected.get("gpus") or {}).get("count") and not machine.get("gpus"):
+        return "the machine itself has all its HCAs, and its nvidia-smi lists no GPU, which proves nothing"
+    return "the machine itself has all its devices"
+
+
 def _at(device: str | None) -> str:
     return f" ({device})" if device else ""
 

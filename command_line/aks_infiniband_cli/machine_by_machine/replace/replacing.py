@@ -20,6 +20,7 @@ from aks_infiniband_cli.machine_by_machine.replace.history import History, now
 from aks_infiniband_cli.machine_by_machine.replace.measuring import (
     NEIGHBOURS,
     blamed,
+    counted,
     measured,
     missing,
     problems,
@@ -217,7 +218,7 @@ class Replacing:
         try:
             machine = ask(self.cluster.client, self.case.subject, sight.validation)
             lacking = missing(machine, sight.validation.expected)
-            why = f"{step.why}, and the machine itself has all its devices"
+            why = f"{step.why}, and {counted(machine, sight.validation.expected)}"
         except CommandError as error:
             lacking, why = [], f"{step.why}, and the machine itself cannot be read: {error}"
         if lacking:

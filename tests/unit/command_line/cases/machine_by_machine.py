@@ -14,7 +14,7 @@ from aks_infiniband_cli.machine_by_machine.replace.case import Case as Replaced
 from aks_infiniband_cli.machine_by_machine.replace.decision import Budget, Seen
 from aks_infiniband_cli.machine_by_machine.replace.drain import described, leaving, uncontrolled
 from aks_infiniband_cli.machine_by_machine.replace.history import Read, read_in
-from aks_infiniband_cli.machine_by_machine.replace.measuring import blamed, missing, problems, unblamed
+from aks_infiniband_cli.machine_by_machine.replace.measuring import blamed, counted, missing, problems, unblamed
 from aks_infiniband_cli.machine_by_machine.replace.observing import differs
 from aks_infiniband_cli.machine_by_machine.replace.quarantine import how_held
 from aks_infiniband_cli.machine_by_machine.replace.sight import Sight, unhealthy
@@ -113,9 +113,12 @@ def report_for_replace(case: Case) -> Any:
 
 
 def devices_for_replace(case: Case) -> Any:
-    """The devices that a machine lacks by its own count: `hcas` and `gpus` that it counts of 8 each."""
-    counted: dict[str, list[Any]] = {key: [{}] * number for key, number in case.items() if key in ("hcas", "gpus")}
-    return missing(counted, {"hcas": {"count": 8}, "gpus": {"count": 8}})
+    """The devices that a machine lacks by its own count, or the words on that: `hcas` and `gpus` that it counts of 8
+    each.
+    """
+    machine: dict[str, list[Any]] = {key: [{}] * number for key, number in case.items() if key in ("hcas", "gpus")}
+    expected = {"hcas": {"count": 8}, "gpus": {"count": case.get("promised", 8)}}
+    return missing(machine, expected) or counted(machine, expected)
 
 
 def history_of_replace(case: Case) -> Any:

@@ -69,7 +69,10 @@ def test_a_long_wait_is_looked_at_less_often_until_something_else_is_awaited() -
 def work_on(case: Case, *, stopped: bool = False) -> tuple[replacing.Replacing, list[str], Case]:
     """The work on a case, what it writes down, and the case. stopped: by a person, since the last look."""
     said = list[str]()
-    history = {"write": lambda _case, step, _what, **_: said.append(step), "current": lambda _: replaced(stopped=stopped)}
+    history = {
+        "write": lambda _case, step, _what, **_: said.append(step),
+        "current": lambda _: replaced(stopped=stopped),
+    }
     parts: dict[str, Any] = {"history": SimpleNamespace(**history), "wish": SimpleNamespace(namespace="ns")}
     nothing: Any = SimpleNamespace(client=None)
     return replacing.Replacing(cluster=nothing, machine=nothing, case=case, say=print, **parts), said, case
