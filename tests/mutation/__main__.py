@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from rehearsal.tools.paths import PROJECT
-from tests.mutation.covering import CONTEXTS, FALLBACK, NOT_PYTHON, environment
+from tests.mutation.covering import CONTEXTS, FALLBACK, NO_TEST, NOT_PYTHON, environment
 
 _FOLDER: Final = PROJECT / ".tools" / "mutation"
 _TREE: Final = _FOLDER / "tree"
@@ -110,8 +110,11 @@ def told() -> Iterator[str]:
             "SELECT module_path, start_pos_row, operator_name, test_outcome, diff, output FROM mutation_specs "
             "JOIN work_results USING (job_id) ORDER BY module_path, start_pos_row"
         ).fetchall()
-    # cosmic-ray counts both as noticed: the star of a signature, which it changes like a product, and a slow machine.
-    rows = [row[:-1] for row in rows if NOT_PYTHON not in row[-1] and row[-1] != "timeout"]
+    # cosmic-ray counts all three as noticed: the star of a signature, which it changes like a product, a run without a
+    # test, and a slow machine.
+    rows = [
+        row[:-1] for row in rows if row[-1] != "timeout" and not any(why in row[-1] for why in (NOT_PYTHON, NO_TEST))
+    ]
     outcomes = Counter(outcome for *_, outcome, _ in rows)
     for path, line, operator, outcome, diff in rows:
         if outcome == "SURVIVED":

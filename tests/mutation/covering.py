@@ -19,6 +19,8 @@ FALLBACK: Final = (
 )
 """The tests that run if a line runs at import: those that notice most come first."""
 NOT_PYTHON: Final = "this is not Python"
+NO_TEST: Final = "no tests ran"
+"""The words of pytest if it lacks what it is to run."""
 _HUNK: Final = re.compile(r"^@@ -(\d+)(?:,(\d+))? ")
 _NEAR: Final = 8
 """Lines above the change in which its statement may begin."""
@@ -43,7 +45,7 @@ def changed() -> Iterator[tuple[Path, int]]:
 
 def tests_of(data: CoverageData) -> list[str]:
     """The tests that run a changed line. If it runs at import, those that run any line of its file; if there is none,
-    all.
+    all. A line that a property's examples run is hypothesis' own to coverage.py, which names no test for it.
     """
     names = set[str]()
     for file, number in changed():
@@ -51,7 +53,7 @@ def tests_of(data: CoverageData) -> list[str]:
         found = next((contexts[line] for line in range(number, number - _NEAR, -1) if line in contexts), [])
         at_import = "" in found or not found
         names.update({name for line in contexts.values() for name in line} if at_import else found)
-    return sorted(map(_node, names - {""})) or list(FALLBACK)
+    return sorted(_node(name) for name in names if name.startswith("tests.")) or list(FALLBACK)
 
 
 def _node(context: str) -> str:
@@ -65,7 +67,8 @@ def main() -> None:
         try:
             compile(file.read_text(encoding="utf-8"), str(file), "exec")
         except SyntaxError:
-            sys.exit(NOT_PYTHON)
+            print(NOT_PYTHON)  # cosmic-ray keeps the standard output alone
+            sys.exit(1)
     data = CoverageData(sys.argv[1])
     data.read()
     pytest = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests_of(data)]
