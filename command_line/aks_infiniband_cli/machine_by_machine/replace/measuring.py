@@ -82,7 +82,7 @@ def counted(machine: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
     if "hcas" not in machine:
         return "the machine itself does not report what it has"
     if (expected.get("gpus") or {}).get("count") and not machine.get("gpus"):
-        return "the machine itself has all its HCAs, and its nvidia-smi lists no GPU, which proves nothing"
+        return "the machine itself has all its HCAs, and lists no GPU, which proves nothing"
     return "the machine itself has all its devices"
 
 

@@ -117,9 +117,10 @@ class PoolUpgrade:
         self._progress.report(f"pool {self.pool}: {why}")
 
     def carry_out(self, step: Step, seen: Seen) -> bool:
-        """Do what a step says."""
+        """Do what a step says, unless a person has requested a stop since the look, which takes a while."""
         if step.act in _ACTS:
-            _ACTS[step.act](self, step, seen)
+            if not is_stopped(self._holds.budget()):
+                _ACTS[step.act](self, step, seen)
         elif step.act == "fail":
             raise CommandError(f"the upgrade of pool {self.pool} {step.why}")
         return step.act != "end"

@@ -30,6 +30,7 @@ class Pool:
         self.count, self.away, self.looks = len(names), cast("dict[str, Any] | None", None), 0
         self.did: list[str] = []
         self.under_way = self.stopped = self.stops = False
+        self.budget_reads, self.stops_at = 0, 0
         self.provisioning, self.ends, self.drains, self.quarantined = "Succeeded", list[str](), True, ""
 
     def _node(self, name: str, version: str) -> dict[str, Any]:
@@ -122,18 +123,21 @@ class Pool:
         return sorted(self.held)
 
     def budget(self) -> Any:
+        self.budget_reads += 1
+        self.stopped |= self.budget_reads == self.stops_at
         return {"metadata": {"annotations": {STOPPED: "true"}}} if self.stopped else None
 
 
 def acts_of_upgrade(case: Case) -> Any:
     """The acts of one command after another on a pool of `machines`. `away`: one is reimaged for an earlier command;
-    `quarantined`: one that `validate --cordon` cordons while it is held; `stops`: a person stops it; `drains: false`:
-    AKS cannot drain any; `ends`: the state after AKS's last request. `commands` have what is `short` by machine, what
-    every changed one is `lacking`, and `first_only`.
+    `quarantined`: one that `validate --cordon` cordons while it is held; `stops`: a person stops it while machines are
+    held, `stops_at`: before that read of the budget; `drains: false`: AKS cannot drain any; `ends`: the state after
+    AKS's last request. `commands` have what is `short` by machine, what every changed one is `lacking`, and
+    `first_only`.
     """
     pool = Pool(*case["machines"])
     pool.stops, pool.drains, pool.ends = case.get("stops", False), case.get("drains", True), [*case.get("ends", ())]
-    pool.quarantined = case.get("quarantined", "")
+    pool.quarantined, pool.stops_at = case.get("quarantined", ""), case.get("stops_at", 0)
     if away := case.get("away"):
         pool.under_way, pool.provisioning, pool.held = True, "Upgrading", {*pool.nodes} - {away}
         pool.away = {pool.nodes.pop(away)["metadata"]["name"]: pool._node(away, "1.36.3")}
