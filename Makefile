@@ -45,8 +45,9 @@ rehearse-down: setup ## stop what a rehearsal left running: STACK=dev, or every 
 	@$(BIN)/python -m rehearsal down $(call quoted,$(STACK))
 
 # Four workers on two cores, for rehearsals wait much of their time, and a module to one of them. What is long begins,
-# and what is short fills the gaps at the end: tests/conftest.py.
-PYTEST := $(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder --durations 20
+# and what is short fills the gaps at the end: tests/conftest.py. A worker that crashed is not replaced: pytest-xdist 3.8
+# never ends if it does that once the queue is empty.
+PYTEST := $(BIN)/python -m pytest --numprocesses 4 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder --durations 20
 
 unit: setup ## unit and conformance tests: what needs no cluster
 	@$(PYTEST) tests/unit tests/simulator/unit tests/conformance

@@ -6,7 +6,10 @@ import signal
 import subprocess
 import sys
 import threading
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,7 @@ from rehearsal.tools import build as build_module
 from rehearsal.tools import cache
 from rehearsal.tools import recipes as recipe_module
 from rehearsal.tools.recipes import Recipe
+from tests.rehearsal.waiting import eventually
 
 GO = """#!/bin/sh
 here=$(dirname "$0")
@@ -111,38 +115,49 @@ def test_after_a_failure_the_caches_are_still_there_and_the_next_build_goes_on(w
     assert cache.complete(workshop.tools)
 
 
+@contextmanager
+def a_build_apart() -> Iterator[BaseProcess]:
+    """A build in a process of its own: what interrupts it cannot meet the process that runs the tests."""
+    build = get_context("fork").Process(target=lambda: sys.exit(build_module.main()))
+    build.start()
+    try:
+        yield build
+    finally:
+        build.kill()
+        build.join()
+
+
+def _interrupt(build: BaseProcess) -> None:
+    assert build.pid
+    os.kill(build.pid, signal.SIGINT)
+    build.join(timeout=120)
+    assert build.exitcode == 130
+
+
 def test_an_interrupted_build_ends_its_processes_and_is_not_taken_for_done(workshop: Workshop) -> None:
     (workshop.folder / "slow").touch()
     log = workshop.draft / "logs" / "kubernetes.log"
-
-    def interrupt() -> None:
-        while not (log.exists() and "one" in log.read_text()):
-            time.sleep(0.05)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    begun = time.monotonic()
-    threading.Thread(target=interrupt, daemon=True).start()
-    assert build_module.main() == 130
-    assert time.monotonic() - begun < 120
+    with a_build_apart() as build:
+        eventually(lambda: log.exists() and "one" in log.read_text())
+        _interrupt(build)
     assert not workshop.tools.exists()
 
 
 def test_the_build_says_how_many_minutes_are_left(
-    workshop: Workshop, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    workshop: Workshop, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (workshop.folder / "slow").touch()
     monkeypatch.setattr(build_module, "PROGRESS_EVERY_S", 0.1)
     said = ""
 
-    def interrupt() -> None:
+    def says_how_long() -> bool:
         nonlocal said
-        while not re.search(r"tools: kubernetes, 1 of 2 packages; .*left\n", said):
-            time.sleep(0.05)
-            said += capsys.readouterr().out
-        os.kill(os.getpid(), signal.SIGINT)
+        said += capfd.readouterr().out
+        return re.search(r"tools: kubernetes, 1 of 2 packages; .*left\n", said) is not None
 
-    threading.Thread(target=interrupt, daemon=True).start()
-    assert build_module.main() == 130, "it was interrupted once it had said so"
+    with a_build_apart() as build:
+        eventually(says_how_long)
+        _interrupt(build)
 
 
 def test_a_cache_that_was_changed_is_built_anew(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
@@ -183,10 +198,9 @@ def test_a_checkout_waits_for_another_that_builds_the_same_and_then_has_it(
     assert holder.stdin is not None
     assert holder.stdout is not None
     holder.stdout.readline()
-    waiting = threading.Thread(target=build_module.build)
+    waiting = threading.Thread(target=build_module.build, daemon=True)
     waiting.start()
-    time.sleep(0.3)
-    assert waiting.is_alive()
+    eventually(lambda: "another build is running; waiting for it" in capsys.readouterr().out)
     (workshop.tools / "bin").mkdir(mode=0o700, parents=True)
     for recipe in workshop.recipes:
         (workshop.tools / recipe.outputs[0]).write_text("theirs")
@@ -195,6 +209,5 @@ def test_a_checkout_waits_for_another_that_builds_the_same_and_then_has_it(
     holder.communicate(b"\n", timeout=60)
     waiting.join(timeout=60)
     assert not waiting.is_alive()
-    assert "another build is running; waiting for it" in capsys.readouterr().out
     assert (workshop.tools / "bin" / "pulumi").read_text() == "theirs"
     assert not (workshop.folder / "calls").exists()
