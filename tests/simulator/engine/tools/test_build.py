@@ -117,7 +117,7 @@ def test_after_a_failure_the_caches_are_still_there_and_the_next_build_goes_on(w
 
 @contextmanager
 def a_build_apart() -> Iterator[BaseProcess]:
-    """A build in a process of its own: what interrupts it cannot meet the process that runs the tests."""
+    """A build in another process: what interrupts it cannot meet the one that runs the tests."""
     build = get_context("fork").Process(target=lambda: sys.exit(build_module.main()))
     build.start()
     try:
