@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 import os
 import re
 import signal
@@ -53,17 +52,15 @@ class Confinement:
     writes: tuple[Path, ...]
     port: int
 
-    def limits(self, *writes: Path) -> str:
-        """As the shim takes it. writes: further files that the container may write."""
-        return json.dumps(
-            {
-                "reads": [*_OF_THIS_COMPUTER, sys.base_prefix, str(_OURS), *map(str, self.reads)],
-                # Python finds a package in a folder that it can list: that of the simulated tools is `rehearsal`.
-                "lists": [str(_OURS.parent)],
-                "writes": [*_DEVICES, *map(str, (*self.writes, *writes))],
-                "ports": [self.port],
-            }
-        )
+    def limits(self, *writes: Path) -> list[str]:
+        """As the shim takes them. writes: further files that the container may write."""
+        return [
+            *(f"reads={path}" for path in (*_OF_THIS_COMPUTER, sys.base_prefix, _OURS, *self.reads)),
+            # Python finds a package in a folder that it can list: that of the simulated tools is `rehearsal`.
+            f"lists={_OURS.parent}",
+            *(f"writes={path}" for path in (*_DEVICES, *self.writes, *writes)),
+            f"ports={self.port}",
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,9 +105,9 @@ class ContainerProcess:
         with log.open("ab") as output:
             start = output.tell()
             limit = "-1" if memlock is None else str(memlock)
-            limits = how.confinement.limits(log)
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-I", "-S", str(_SHIM), str(os.getpid()), limit, limits, *command),
+                *(sys.executable, "-I", "-S", str(_SHIM), str(os.getpid()), limit),
+                *(*how.confinement.limits(log), "--", *command),
                 env=how.environment,
                 cwd=how.folder,
                 stdin=asyncio.subprocess.DEVNULL,

@@ -1,6 +1,5 @@
 """The rights of a Job's command on this computer: it is a person's own process, confined to the run folder."""
 
-import json
 import os
 import socket
 import subprocess
@@ -33,7 +32,8 @@ class Place:
     def run_confined(self, script: str, *, port: int = 1) -> str:
         """The output of a shell script as a container; its standard error is left out."""
         limits = Confinement(reads=(self.run / "faults",), writes=(self.pod,), port=port).limits(self.log)
-        command = [sys.executable, "-I", "-S", str(SHIM), str(os.getpid()), "-1", limits, "sh", "-c", script]
+        shim = [sys.executable, "-I", "-S", str(SHIM), str(os.getpid()), "-1"]
+        command = [*shim, *limits, "--", "sh", "-c", script]
         return subprocess.run(command, capture_output=True, text=True, check=False, cwd=self.pod).stdout
 
 
@@ -115,8 +115,8 @@ def test_a_simulated_tool_runs_confined(place: Place) -> None:
 
 
 def test_a_program_is_not_run_unconfined_where_confining_fails(place: Place) -> None:
-    limits = json.dumps({"reads": ["/"], "lists": [], "writes": ["/"], "ports": [1 << 20]})
-    command = [sys.executable, "-I", "-S", str(SHIM), str(os.getpid()), "-1", limits, "echo", "ran"]
+    limits = ["reads=/", "writes=/", f"ports={1 << 20}"]
+    command = [sys.executable, "-I", "-S", str(SHIM), str(os.getpid()), "-1", *limits, "--", "echo", "ran"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if landlock.version() >= 4:
         assert (done.stdout, done.returncode) == ("", 126)
