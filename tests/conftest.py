@@ -23,9 +23,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 pytest_plugins = ["rehearsal.testing.plugin"]
 """If the rehearsal is installed, pytest finds it by itself; a checkout is not installed."""
-SHARING = ("tests/simulator/engine/machines/",)
+SHARING = ("tests/simulator/engine/machines/", "tests/rehearsal/replace/sixteen_machines/")
 LONGEST = (
     "tests/real_tools/",
+    "tests/rehearsal/replace/sixteen_machines/",
     "tests/rehearsal/validation/test_validation_on_the_engine.py",
     "tests/rehearsal/stacks/test_dev.py",
     "tests/rehearsal/validation/test_measuring.py",

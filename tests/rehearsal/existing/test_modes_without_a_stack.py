@@ -1,11 +1,16 @@
-"""`aks-infiniband validate` in a cluster of each mode that no stack validates: what it goes by, and what it leaves."""
+"""`aks-infiniband validate` in a cluster of each mode that no stack validates: what it goes by, and what it leaves.
 
+Each test ends its data centre by itself: with the fixture, all of them would be there at the end.
+"""
+
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
 
-from tests.rehearsal.conftest import RehearseOurs
+from rehearsal.testing.stack import rehearsing
 from tests.rehearsal.existing.without_a_stack import brought, command, everything, validate
+from tests.rehearsal.stacks.conftest import Stack, copy_of_project
 from tests.rehearsal.waiting import eventually
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1200)]
@@ -42,8 +47,12 @@ def has_gpus(node: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.stack}-{case.mode}")
-def test_a_pool_of_each_mode_passes_and_all_that_was_brought_is_gone(rehearse_ours: RehearseOurs, case: Case) -> None:
-    stack = rehearse_ours(case.stack)
+def test_a_pool_of_each_mode_passes_and_all_that_was_brought_is_gone(tmp_path: Path, case: Case) -> None:
+    with rehearsing(copy_of_project(tmp_path / "project"), case.stack, folder=tmp_path / "run") as rehearsed:
+        _is_measured_without_a_stack(Stack(rehearsed.rehearsal), case)
+
+
+def _is_measured_without_a_stack(stack: Stack, case: Case) -> None:
     stack.settings(validation={"mode": "off"}, **({"networkOperator": case.operator} if case.operator else {}))
     up = stack.up()
     assert up.succeeded, up.said

@@ -1,4 +1,4 @@
-"""Claims, and dranet with the policies that hold it: an engine is killed five times while they are made (kills.py)."""
+"""Claims, and dranet with the policies that hold it: an engine is killed three times while they are made (kills.py)."""
 
 from typing import Final
 
@@ -11,10 +11,8 @@ pytestmark = pytest.mark.long
 STACK: Final = "dra"
 KILLED_AT: Final = (
     "AgentPool::rdma-ndh100",
-    "ValidatingAdmissionPolicy::rdma-dranet-policy-claims",
     "DaemonSet::rdma-dranet",
     "ResourceClaimTemplate::rdma-workload",
-    "v1:Job::",
 )
 
 

@@ -1,4 +1,4 @@
-"""NVIDIA's DRA driver and its ComputeDomains: an engine is killed five times while they are made (kills.py)."""
+"""NVIDIA's DRA driver and its ComputeDomains: an engine is killed three times while they are made (kills.py)."""
 
 from typing import Final
 
@@ -10,11 +10,9 @@ pytestmark = pytest.mark.long
 
 STACK: Final = "gb300"
 KILLED_AT: Final = (
-    "ManagedCluster::rdma",
     "Release::rdma-dra-driver",
     "DaemonSetPatch::rdma-dra-driver",
     "ComputeDomain::rdma-workload",
-    "v1:Job::",
 )
 
 

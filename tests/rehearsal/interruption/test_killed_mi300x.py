@@ -1,4 +1,4 @@
-"""AMD's operator, cert-manager and a DeviceConfig: an engine is killed five times while they are made (kills.py)."""
+"""AMD's operator, cert-manager and a DeviceConfig: an engine is killed three times while they are made (kills.py)."""
 
 from typing import Final
 
@@ -11,10 +11,8 @@ pytestmark = pytest.mark.long
 STACK: Final = "mi300x"
 KILLED_AT: Final = (
     "DeploymentAtSubscriptionScope::",
-    "Release::rdma-cert-manager",
     "Release::rdma-amd-gpu-operator",
     "DeviceConfig::rdma-device-config",
-    "v1:Job::",
 )
 
 

@@ -1,4 +1,4 @@
-"""A stack with guard, light check and observability: an engine is killed six times while it is made (kills.py)."""
+"""A stack with guard, light check and observability: an engine is killed four times while it is made (kills.py)."""
 
 from pathlib import Path
 from typing import Final
@@ -14,10 +14,8 @@ pytestmark = pytest.mark.long
 STACK: Final = "existing"
 SETTINGS: Final = {"lightCheck": {"schedule": "0 0 29 2 *"}, "observability": {"prometheus": "kube-prometheus"}}
 KILLED_AT: Final = (
-    "ValidatingAdmissionPolicy::rdma-workload",
     "ValidatingAdmissionPolicyBinding::rdma-workload",
     "NicClusterPolicy::",
-    "PodMonitor::",
     "CronJob::",
     "v1:Job::",
 )

@@ -7,9 +7,11 @@ ROOT = Path(__file__).parents[3]
 STARTS = re.compile(r"\bRehearsal\(|\.data_centre\(|\brehearsing\(|\bControlPlane\.start\(")
 BY_HAND = {
     "existing/test_existing_cluster.py": "needs the API server alone",
+    "existing/test_modes_without_a_stack.py": "ends each data centre before the next",
     "interruption/destroy.py": "is a command that a test kills",
     "interruption/test_killed_engine.py": "has Azure in its own process, whose clock it stops",
     "test_data_centre.py": "tests the data centre",
+    "replace/sixteen_machines/conftest.py": "is for several modules",
     "stacks/test_releases.py": "ends each data centre before the next",
     "upgrade/__main__.py": "is a command that records",
     "upgrade/deployment.py": "puts a recording there before the simulators start",
