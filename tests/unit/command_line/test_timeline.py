@@ -2,6 +2,7 @@
 
 import json
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -76,3 +77,12 @@ def test_the_command_makes_a_page_of_one_file_and_a_picture(tmp_path: Path, caps
     assert "before Job rdma-ndh100-validate" in page
     assert (tmp_path / "out" / "timeline.png").read_bytes().startswith(b"\x89PNG")
     assert "AgentPool rdma-ndh100" in capsys.readouterr().out
+
+
+def test_an_update_in_which_nothing_took_time_has_a_picture_too(tmp_path: Path) -> None:
+    rows = [{**row, "start_s": 0, "end_s": 0} for row in result()["resources"]]
+    (tmp_path / "result.json").write_text(json.dumps({"resources": rows}))
+    (tmp_path / "state.json").write_text(json.dumps(state()))
+    files = ["--result", str(tmp_path / "result.json"), "--state", str(tmp_path / "state.json")]
+    with warnings.catch_warnings(action="error"):
+        assert main(["timeline", *files, "--out", str(tmp_path / "out")]) == 0
