@@ -24,7 +24,8 @@ def nodes_of_pods(stack: Stack, namespace: str, part: str) -> set[str]:
 
 
 def test_a_driver_that_the_node_image_does_not_bring_is_named(stack: Stack) -> None:
-    stack.settings(pools=[{**MI300X, "gpuDriver": "image"}], validation={"timeoutSeconds": 60})
+    limits = {"readiness": {"timeoutSeconds": 40}, "validation": {"timeoutSeconds": 60}}  # the Job has both together
+    stack.settings(pools=[{**MI300X, "gpuDriver": "image"}], **limits)
     document = yaml.safe_load(stack.file.read_text())
     del document["config"]["aks-infiniband:amdGpuOperator"]
     stack.file.write_text(yaml.safe_dump(document))
@@ -37,6 +38,7 @@ def test_a_driver_that_the_node_image_does_not_bring_is_named(stack: Stack) -> N
 
 def test_with_the_operators_driver_a_gpu_that_is_missing_is_named_with_its_node(stack: Stack) -> None:
     stack.settings(pools=[MI300X], amdGpuOperator={"driverImage": "myregistry.azurecr.io/amd/amdgpu-kmod"})
+    stack.settings(readiness={"timeoutSeconds": 2700})
     stack.fault("missing-gpu", node="*000001", gpu=3)
     outcome = stack.up()
     assert not outcome.succeeded
