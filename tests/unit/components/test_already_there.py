@@ -172,8 +172,11 @@ def test_what_is_imported_or_outlives_the_stack_is_left_to_its_owner(deploy: Dep
     ] * 2
 
 
-def test_an_update_that_is_not_told_makes_nothing_and_a_preview_goes_on(deploy: Deploy, others: OthersCluster) -> None:
-    others.answers[f"{NAMESPACES}/network-operator"] = 403
+@pytest.mark.parametrize("status", [403, 500])
+def test_an_update_that_is_not_told_makes_nothing_and_a_preview_goes_on(
+    deploy: Deploy, others: OthersCluster, status: int
+) -> None:
+    others.answers[f"{NAMESPACES}/network-operator"] = status
     with pytest.raises(Exception, match="does not report what it has"):
         up(deploy, others)
     assert up(deploy, others, preview=True).registrations
