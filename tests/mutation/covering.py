@@ -17,7 +17,7 @@ FALLBACK: Final = (
     *("tests/unit/provider", "tests/conformance", "tests/unit/diagnosis", "tests/unit/validation"),
     *("tests/unit/observability", "tests/unit/light_check", "tests/unit/command_line"),
 )
-"""The tests that run if a line runs at import: those that notice most come first."""
+"""The tests that run if no test is known: those that notice most come first."""
 NOT_PYTHON: Final = "this is not Python"
 NO_TEST: Final = "no tests ran"
 """The words of pytest if it lacks what it is to run."""
@@ -53,7 +53,13 @@ def tests_of(data: CoverageData) -> list[str]:
         found = next((contexts[line] for line in range(number, number - _NEAR, -1) if line in contexts), [])
         at_import = "" in found or not found
         names.update({name for line in contexts.values() for name in line} if at_import else found)
-    return sorted(_node(name) for name in names if name.startswith("tests.")) or list(FALLBACK)
+    nodes = sorted(_node(name) for name in names if name.startswith("tests."))
+    return sorted(nodes, key=_place) or list(FALLBACK)
+
+
+def _place(node: str) -> int:
+    """Those that notice most come first."""
+    return next((place for place, folder in enumerate(FALLBACK) if node.startswith(folder)), len(FALLBACK))
 
 
 def _node(context: str) -> str:
