@@ -58,7 +58,7 @@ def tests_of(data: CoverageData) -> list[str]:
 
 
 def _place(node: str) -> int:
-    """Those that notice most come first."""
+    """The order of a test: the folders that notice most come first."""
     return next((place for place, folder in enumerate(FALLBACK) if node.startswith(folder)), len(FALLBACK))
 
 
